@@ -31,7 +31,7 @@ export default defineConfig({
         },
       },
     ],
-    globalSetup: ['test/support/require-build.ts'],
+    globalSetup: ['test/support/build.ts'],
     // The library reads profiles and stores tokens in the home directory; tests must not use that of the developer.
     env: {
       HOME: home,

@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Client, type ClientOptions, createClient, sharedClient } from '../src/client.ts';
@@ -9,10 +8,11 @@ import { createFamily, loginKey } from '../src/flows/token-family.ts';
 import { getToken } from '../src/get-token.ts';
 import { findProvider } from '../src/providers/registry.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { profileOf, variablesWith } from './support/profile-of.ts';
-import { writeRecord } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
-import { serve } from './support/wire-server.ts';
+import { createTestDirectory } from './support/directory.ts';
+import { errorOf } from './support/errors.ts';
+import { profileOf, variablesWith } from './support/profiles.ts';
+import { serve } from './support/server.ts';
+import { put } from './support/store.ts';
 
 const environment = { env: {}, cwd: '/' };
 const inMemory = (options: ClientOptions = {}): Client => createClient({ environment, store: 'memory', ...options });
@@ -61,8 +61,7 @@ describe('the clock of a client', () => {
 
 describe('the variables of a client', () => {
   it('come from the profile files, --data and --set, each of which overrides the former', async () => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-client-')));
-    onTestFinished(() => rmSync(root, { recursive: true }));
+    const root = createTestDirectory();
     mkdirSync(join(root, 'config/oauth-profile'), { recursive: true });
     writeFileSync(join(root, 'config/oauth-profile/oauth-profiles.yaml'), 'own.scope: user\n');
     writeFileSync(
@@ -108,8 +107,8 @@ describe('a profile of a client', () => {
     const store = await client.openStore();
     const configured = profileOf({ ...google, refresh_token: 'x' });
     const binding = { origin: configured.url.origin, clientId: 'a' };
-    await writeRecord(store, 'family', serializeRecord(createFamily(configured, new Secret('stored'), store)));
-    await writeRecord(
+    await put(store, 'family', serializeRecord(createFamily(configured, new Secret('stored'), store)));
+    await put(
       store,
       loginKey('svc', binding, store),
       serializeRecord({ kind: 'login', profile: 'svc', family: 'family', replaced: [], at: 0 }),

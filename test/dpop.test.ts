@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createProxy } from '../src/proxy.ts';
 import { runScript } from '../src/script.ts';
 import { createTokenSource } from '../src/token-source.ts';
-import { ApiServer, type SeenCall } from './support/api-server.ts';
-import { send } from './support/proxy-fixture.ts';
+import { send } from './support/proxy.ts';
+import { type ApiCall, ApiServer } from './support/server.ts';
 
 let server: ApiServer;
 let origin: string;
@@ -16,7 +16,7 @@ let issued: number;
 let bindings: Map<string, string>;
 
 /** A token endpoint and an API that accept a nonce once, and the API only a token with a proof of its key. */
-async function handle(call: SeenCall, response: ServerResponse): Promise<void> {
+async function handle(call: ApiCall, response: ServerResponse): Promise<void> {
   const { method, path = '', headers, body } = call;
   const nonce = `nonce-${nonces.size}-${Math.random()}`;
   nonces.add(nonce);

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { settle } from './support/manual-clock.ts';
-import { profileOf } from './support/profile-of.ts';
-import { json } from './support/rotating-provider.ts';
-import { createGate, createTokenFixture, machineProfile, refreshProfile } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
+import { errorOf } from './support/errors.ts';
+import { settle } from './support/ports.ts';
+import { profileOf } from './support/profiles.ts';
+import {
+  createGate,
+  createTokenFixture,
+  jsonResponse,
+  machineProfile,
+  refreshProfile,
+} from './support/token-fixture.ts';
 
 describe('concurrent callers', () => {
   it.each([refreshProfile, machineProfile])('in eight processes cause one request ($grant_type)', async (fields) => {
@@ -19,7 +24,7 @@ describe('concurrent callers', () => {
 
   it('that were queued before an attempt began share its failure', async () => {
     const { start, profile, provider } = createTokenFixture({ ...machineProfile, options: { timeout: '5s' } });
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     const processes = Array.from({ length: 4 }, () => start());
     const errors = await Promise.all(
       processes.flatMap((one) => [errorOf(one.get(profile)), errorOf(one.get(profile))]),
@@ -173,7 +178,7 @@ describe('a caller whose store reads the record while it waits for the lock', ()
     const { process, profile, provider, start, open, acquired } = createWaiting(machineProfile);
     const waiting = errorOf(process.get(profile));
     await settle();
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     await errorOf(start().get(profile));
     open();
     expect(await waiting).toMatchObject({ code: 'provider_rejected' });

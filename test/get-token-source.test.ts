@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../src/client.ts';
 import { InvalidProfileError } from '../src/errors.ts';
 import { getToken } from '../src/get-token.ts';
-import { startTokenServer, type TokenServer } from './support/token-server.ts';
-import { errorOf } from './support/wire-request.ts';
+import { errorOf } from './support/errors.ts';
+import { startTokenServer, type TokenServer } from './support/server.ts';
 
 let server: TokenServer;
 beforeEach(async () => {
-  server = await startTokenServer((response, { url }, count) => {
-    const idToken = url === '/user' ? { id_token: 'id.of.user' } : {};
-    response.end(JSON.stringify({ access_token: `token-${count}`, expires_in: 3600, ...idToken }));
+  server = await startTokenServer((response, { path, number }) => {
+    const idToken = path === '/user' ? { id_token: 'id.of.user' } : {};
+    response.end(JSON.stringify({ access_token: `token-${number}`, expires_in: 3600, ...idToken }));
   });
 });
-afterEach(() => server.close());
+afterEach(() => server.stop());
 
 /** Gets tokens of `api`, which exchanges a token of `user`. */
 function fixture(source: string) {
@@ -26,7 +26,7 @@ function fixture(source: string) {
   return {
     get: async (forceRefresh = false) =>
       getToken(client, 'api', { variables: await client.loadVariables({ data }), reuse: true, forceRefresh }),
-    sent: () => server.received.map(({ url, body }) => [url, new URLSearchParams(body).get('subject_token')]),
+    sent: () => server.requests.map(({ path, body }) => [path, new URLSearchParams(body).get('subject_token')]),
   };
 }
 
@@ -58,7 +58,7 @@ describe('a token that is exchanged for one of another profile', () => {
   it('is an error if the profile names itself', async () => {
     const error = await errorOf(fixture('profile:api').get());
     expect(error).toBeInstanceOf(InvalidProfileError);
-    expect(server.received).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it('is read again for each request from the environment', async () => {

@@ -3,11 +3,11 @@ import { abortError, OAuthProfileError } from '../src/errors.ts';
 import { parseRecordOf } from '../src/flows/records.ts';
 import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { settle } from './support/manual-clock.ts';
-import { profileOf } from './support/profile-of.ts';
-import { json } from './support/rotating-provider.ts';
-import { createTokenFixture, machineProfile, refreshProfile, withLockFunctions } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
+import { errorOf } from './support/errors.ts';
+import { settle } from './support/ports.ts';
+import { profileOf } from './support/profiles.ts';
+import { withLockFunctions } from './support/store.ts';
+import { createTokenFixture, jsonResponse, machineProfile, refreshProfile } from './support/token-fixture.ts';
 
 /** The only record of a store, which must be that of a grant other than `refresh_token`. */
 async function onlyTokenRecord(store: TokenStore) {
@@ -112,7 +112,7 @@ describe('a cached token', () => {
     const { start, profile, provider } = createTokenFixture(machineProfile);
     await start().get(profile);
     const moved = profileOf({ ...machineProfile, options: { token_path: 'data.token' } });
-    provider.next.push(json(200, { data: { token: 'moved' } }));
+    provider.next.push(jsonResponse(200, { data: { token: 'moved' } }));
     expect(await start().get(moved, { rejectedToken: new Secret('another token') })).toBe('moved');
   });
 
@@ -133,7 +133,9 @@ describe('a cached token', () => {
       username: 'ada',
       password: 'pass-word-1',
     });
-    provider.next.push(json(200, { access_token: 'a-1', refresh_token: 'must-not-be-stored', expires_in: 3600 }));
+    provider.next.push(
+      jsonResponse(200, { access_token: 'a-1', refresh_token: 'must-not-be-stored', expires_in: 3600 }),
+    );
     await start().get(profile);
     const contents = (await store.list()).map(({ content }) => content.reveal());
     expect(contents).toHaveLength(1);
@@ -178,7 +180,7 @@ describe('reuse', () => {
 
   it.each([{ refresh_token: '' }, {}])('may be off for the refresh grant without a refresh token: %o', async (none) => {
     const { start, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a' }));
+    provider.next.push(jsonResponse(200, { access_token: 'a' }));
     expect(await start().get(profileOf({ ...refreshProfile, ...none }), { reuse: false })).toBe('a');
     expect(await store.list()).toEqual([]);
   });
@@ -195,8 +197,8 @@ describe('a temporary failure', () => {
   const failures = [
     ['no connection', 'unreachable', 'connection_failed'],
     ['a lost response', 'lose', 'timeout'],
-    ['HTTP 429', json(429, {}), 'rate_limited'],
-    ['HTTP 503', json(503, {}), 'provider_unavailable'],
+    ['HTTP 429', jsonResponse(429, {}), 'rate_limited'],
+    ['HTTP 503', jsonResponse(503, {}), 'provider_unavailable'],
   ] as const;
 
   /** A fixture whose token is no longer usable but still valid, and whose provider fails. */
@@ -241,7 +243,7 @@ describe('a temporary failure', () => {
   });
 
   it('is an error if an API rejected the cached token', async () => {
-    const { start, profile, afterRetries } = await createFailing(machineProfile, json(503, {}));
+    const { start, profile, afterRetries } = await createFailing(machineProfile, jsonResponse(503, {}));
     const rejectedToken = new Secret('access-token-1');
     expect(await afterRetries(errorOf(start().get(profile, { rejectedToken })))).toMatchObject({
       code: 'provider_unavailable',
@@ -249,32 +251,33 @@ describe('a temporary failure', () => {
   });
 
   it('is an error if the cached token has expired', async () => {
-    const { start, profile, clock, afterRetries } = await createFailing(machineProfile, json(503, {}));
+    const { start, profile, clock, afterRetries } = await createFailing(machineProfile, jsonResponse(503, {}));
     await clock.advance(40_000);
     expect(await afterRetries(errorOf(start().get(profile)))).toMatchObject({ code: 'provider_unavailable' });
   });
 
   it('is an error if no token is cached', async () => {
     const { start, profile, provider } = createTokenFixture();
-    provider.next.push(json(503, {}));
+    provider.next.push(jsonResponse(503, {}));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'provider_unavailable' });
   });
 
-  it.each([json(400, { error: 'invalid_grant' }), json(401, { error: 'invalid_client' }), json(200, { token: 'x' })])(
-    'is not an error response or an unreadable one: the cached token is not returned ($status)',
-    async (response) => {
-      const { start, profile } = await createFailing(machineProfile, response);
-      const process = start();
-      expect((await errorOf(process.get(profile))).code).toMatch(/provider_rejected|response_unreadable/);
-      expect(process.warnings).toEqual([]);
-    },
-  );
+  it.each([
+    jsonResponse(400, { error: 'invalid_grant' }),
+    jsonResponse(401, { error: 'invalid_client' }),
+    jsonResponse(200, { token: 'x' }),
+  ])('is not an error response or an unreadable one: the cached token is not returned ($status)', async (response) => {
+    const { start, profile } = await createFailing(machineProfile, response);
+    const process = start();
+    expect((await errorOf(process.get(profile))).code).toMatch(/provider_rejected|response_unreadable/);
+    expect(process.warnings).toEqual([]);
+  });
 });
 
 describe('a failed request', () => {
   it('is stored for the callers that are queued', async () => {
     const { start, profile, store, provider, clock } = createTokenFixture(machineProfile);
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     await errorOf(start().get(profile));
     expect(await onlyTokenRecord(store)).toMatchObject({
       tokens: {},
@@ -284,7 +287,7 @@ describe('a failed request', () => {
 
   it('is reported without a warning if it cannot be stored', async () => {
     const { start, profile, store, provider } = createTokenFixture(machineProfile);
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     const process = start(withWriteError(store, new OAuthProfileError('store_unwritable', 'the disk is full')));
     expect(await errorOf(process.get(profile))).toMatchObject({ code: 'provider_rejected' });
     expect(process.warnings).toEqual([]);
@@ -354,7 +357,7 @@ describe('a store that fails', () => {
 
   it.each([
     ['a token', [], undefined],
-    ['an error response', [json(403, { error: 'access_denied' })], 'provider_rejected'],
+    ['an error response', [jsonResponse(403, { error: 'access_denied' })], 'provider_rejected'],
     ['an exception', [], 'bug'],
   ])('is never left locked: after %s', async (_, responses, outcome) => {
     for (const fields of [refreshProfile, machineProfile]) {

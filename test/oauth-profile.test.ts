@@ -17,11 +17,12 @@ import {
   TransportError,
 } from '../src/index.ts';
 import { providerTypes } from '../src/providers/registry.ts';
+import { runModule } from './support/build.ts';
 import { Authority, SERVER_NAMES } from './support/certificates.ts';
-import { runModule } from './support/child-module.ts';
 import { ConnectProxy } from './support/connect-proxy.ts';
-import { errorOf } from './support/wire-request.ts';
-import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './support/wire-server.ts';
+import { createTestDirectory } from './support/directory.ts';
+import { errorOf } from './support/errors.ts';
+import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './support/server.ts';
 
 const machine = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: 'c4n4ry-secret' };
 
@@ -63,8 +64,7 @@ describe('variables', () => {
 
   it('are read again at every call, with the files and environment variables that they refer to', async () => {
     const server = await serve();
-    const directory = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-')));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = createTestDirectory();
     const file = join(directory, 'scope');
     writeFileSync(file, 'first');
     vi.stubEnv('ACME_AUDIENCE', 'first');

@@ -18,11 +18,11 @@ import {
   StepFailure,
   scriptSchema,
 } from '../src/script.ts';
+import { runModule } from './support/build.ts';
 import { Authority } from './support/certificates.ts';
-import { runModule } from './support/child-module.ts';
+import { createTestDirectory } from './support/directory.ts';
 import { leaksIn } from './support/leaks.ts';
-import { createTestDirectory } from './support/run-ws.ts';
-import { giveToken, serve } from './support/wire-server.ts';
+import { giveToken, serve } from './support/server.ts';
 
 const root = join(import.meta.dirname, '..');
 const graph = {

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CertificateAuthority } from '../../src/certificates/certificate.ts';
+import { createTestDirectory } from '../support/directory.ts';
 
 test('OpenSSL accepts an issued certificate with its strict checks', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = createTestDirectory();
   const authority = new CertificateAuthority('a temporary CA');
   const [ca, leaf] = [join(directory, 'ca.pem'), join(directory, 'leaf.pem')];
   writeFileSync(ca, authority.certificate);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/cli/args.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
 
 describe('parseCommandLine()', () => {
   it('returns positional arguments, switches and values', () => {

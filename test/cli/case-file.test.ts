@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CaseFile, fileLanguages, type Part, parseCase, serializeCase } from '../support/case-file.ts';
+import { type CaseFile, fileLanguages, type Part, parseCase, serializeCase } from './case-file.ts';
 
 /** A case file from lines; `'''` is a fence. */
 const lines = (...all: string[]): string => `${all.join('\n').replaceAll("'''", '```')}\n`;

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { version } from '../../src/version.ts';
-import { type CaseFile, type Part, parseCase, serializeCase } from '../support/case-file.ts';
-import { Sandbox } from '../support/run-cli.ts';
-import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { Sandbox } from '../support/cli.ts';
+import { startTokenServer, type TokenCall, type TokenServer } from '../support/server.ts';
+import { type CaseFile, type Part, parseCase, serializeCase } from './case-file.ts';
 
 /** Runs every cases/*.md. Their format is described in cases/README.md; UPDATE=1 rewrites the expected outputs. */
 const directory = join(import.meta.dirname, 'cases');
@@ -64,7 +64,7 @@ async function runCase(name: string, { title, parts }: CaseFile): Promise<CaseFi
     return { title, parts: actual };
   } finally {
     sandbox.remove();
-    await server.close();
+    await server.stop();
   }
 }
 
@@ -78,7 +78,7 @@ async function runCommand(
 ): Promise<Part[]> {
   const expected = responses.length;
   const { stdout, stderr, exit } = await sandbox.run(line, { PORT: String(server.port) });
-  const requests = server.received.splice(0);
+  const requests = server.requests.splice(0);
   if (requests.length !== expected)
     throw new Error(`"${line}" sent ${requests.length} requests, but the case has ${expected} responses:\n${stderr}`);
   if (exit === null) throw new Error(`"${line}" was killed by a signal`);
@@ -90,11 +90,11 @@ async function runCommand(
 }
 
 /** A request as it is shown in a case: with the headers that matter to OAuth. */
-function formatRequest({ method, url, headers, body }: Received): string {
+function formatRequest({ method, path, headers, body }: TokenCall): string {
   const shown = (['content-type', 'accept', 'authorization'] as const).flatMap((header) =>
     headers[header] === undefined ? [] : [`${header}: ${headers[header]}`],
   );
-  return `${[`${method} ${url} HTTP/1.1`, ...shown, ...(body === '' ? [] : ['', body])].join('\n')}\n`;
+  return `${[`${method} ${path} HTTP/1.1`, ...shown, ...(body === '' ? [] : ['', body])].join('\n')}\n`;
 }
 
 interface Response {

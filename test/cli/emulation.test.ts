@@ -6,10 +6,9 @@ import type { ServedRequest } from '../../src/emulator/control/request-log.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
+import { recordConnections, Sandbox } from '../support/cli.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
-import { recordConnections } from '../support/record-connections.ts';
-import { Sandbox } from '../support/run-cli.ts';
-import { serve } from '../support/wire-server.ts';
+import { serve } from '../support/server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());

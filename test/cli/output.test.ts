@@ -4,8 +4,8 @@ import { constants, createReadStream, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Sandbox } from '../support/run-cli.ts';
-import { startTokenServer } from '../support/token-server.ts';
+import { Sandbox } from '../support/cli.ts';
+import { startTokenServer } from '../support/server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
@@ -31,7 +31,7 @@ it('token writes everything to a slow reader that must not block the program', a
   }
   expect(seen === `${large}\n`).toBe(true);
   expect(await exit).toEqual([0, null]);
-  await server.close();
+  await server.stop();
 });
 
 it('emulate serves requests while its output is not read', async () => {

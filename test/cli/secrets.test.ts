@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../support/cli.ts';
 import { encodingsOf, leaksIn } from '../support/leaks.ts';
-import { Sandbox } from '../support/run-cli.ts';
-import { startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { startTokenServer, type TokenServer } from '../support/server.ts';
 
 const canary = (name: string): string => `c4n4ry ${name}/+~"'<&>%2B\\é漢😀$x-_.!*()`;
 const secretFields = [
@@ -104,8 +104,8 @@ describe('the command line leaks no secret', () => {
   const sandbox = new Sandbox();
   let server: TokenServer;
   beforeAll(async () => {
-    server = await startTokenServer((response, { url, headers, body }) => {
-      const createResponse = responses[url?.slice(1) ?? ''];
+    server = await startTokenServer((response, { path, headers, body }) => {
+      const createResponse = responses[path?.slice(1) ?? ''];
       const plain = decodeURIComponent(body.replaceAll('+', ' '));
       const values = [plain, body, headers.authorization ?? ''].flatMap((text) => [
         text,
@@ -126,7 +126,7 @@ describe('the command line leaks no secret', () => {
   });
   afterAll(async () => {
     sandbox.remove();
-    await server.close();
+    await server.stop();
   });
 
   async function emitted(line: string, env: Record<string, string> = {}): Promise<{ stdout: string; all: string }> {

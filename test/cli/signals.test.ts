@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCommand } from '../support/login-cli.ts';
-import { Sandbox } from '../support/run-cli.ts';
-import { startTokenServer } from '../support/token-server.ts';
+import { Sandbox, startCommand } from '../support/cli.ts';
+import { startTokenServer } from '../support/server.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -47,17 +46,17 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect({ stdout, exit }).toEqual({ stdout: '', exit: 130 });
     expect(JSON.parse(stderr)).toMatchObject({ code: 'aborted' });
     expect(leftoverFiles()).toEqual([]);
-    await server.close();
+    await server.stop();
   });
 
   it('lets a refresh that was sent finish, and stores the new refresh token', async () => {
     const sent = new Gate();
     const interrupted = new Gate();
-    const server = await startTokenServer(async (response, _, count) => {
+    const server = await startTokenServer(async (response, { number }) => {
       sent.open();
       await interrupted.opened;
       response.end(
-        JSON.stringify({ access_token: `access-${count}`, refresh_token: `refresh-${count}`, expires_in: 3600 }),
+        JSON.stringify({ access_token: `access-${number}`, refresh_token: `refresh-${number}`, expires_in: 3600 }),
       );
     });
     sandbox.write('oauth-profiles.yaml', profile('refresh_token', server.port));
@@ -69,8 +68,8 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(await command.finished).toMatchObject({ stdout: '', exit: 130 });
     expect(leftoverFiles()).toEqual([]);
     expect(await startCommand(sandbox, ['token', 'p', '--force-refresh']).finished).toMatchObject({ exit: 0 });
-    expect(new URLSearchParams(server.received[1]?.body).get('refresh_token')).toBe('refresh-1');
-    await server.close();
+    expect(new URLSearchParams(server.requests[1]?.body).get('refresh_token')).toBe('refresh-1');
+    await server.stop();
   });
 
   it('ends the wait for a lock and leaves the lock of the other process', async () => {
@@ -93,7 +92,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     interrupted.open();
     expect(await owner.finished).toMatchObject({ stdout: 'access\n', exit: 0 });
     expect(leftoverFiles()).toEqual([]);
-    await server.close();
+    await server.stop();
   });
 });
 

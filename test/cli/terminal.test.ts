@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Sandbox } from '../support/run-cli.ts';
-import { startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { Sandbox } from '../support/cli.ts';
+import { startTokenServer, type TokenServer } from '../support/server.ts';
 
 const nasty = 'a\u001b[2J\u009b31m\u202eb';
 const secret = 'c4n4ry-client-secret';
@@ -16,14 +16,14 @@ describe('terminal output', () => {
   const sandbox = new Sandbox();
   let server: TokenServer;
   beforeAll(async () => {
-    server = await startTokenServer((response, { url }) => response.end(JSON.stringify(responses[url ?? ''] ?? {})));
+    server = await startTokenServer((response, { path }) => response.end(JSON.stringify(responses[path ?? ''] ?? {})));
     const profile = (name: string, path: string): string =>
       `${name}: {type: twitter, url: "http://127.0.0.1:${server.port}/${path}", client_id: id, client_secret: ${secret}}\n`;
     sandbox.write('oauth-profiles.yaml', profile('s', 'controls') + profile('t', 'type') + profile('p', 'plain'));
   });
   afterAll(async () => {
     sandbox.remove();
-    await server.close();
+    await server.stop();
   });
 
   const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
@@ -96,7 +96,7 @@ describe('terminal output', () => {
   ])('contains no command of a CI server (%s=%s) from a token: %s', async (name, value, hostile) => {
     const response = { access_token: hostile, id_token: `first\n  ${hostile}`, refresh_token: hostile };
     const server = await startTokenServer((outgoing) => outgoing.end(JSON.stringify(response)));
-    onTestFinished(() => server.close());
+    onTestFinished(() => server.stop());
     sandbox.write('hostile.yaml', `h: {type: custom, url: "http://127.0.0.1:${server.port}/", grant_type: x}\n`);
     const isCommand = (line: string): boolean =>
       /^\s*::(?!add-mask::)/.test(line) || (/##(?:vso|teamcity)?\[/.test(line) && !line.startsWith('::add-mask::'));

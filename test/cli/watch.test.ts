@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createTestDirectory } from '../support/run-ws.ts';
+import { createTestDirectory } from '../support/directory.ts';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
 

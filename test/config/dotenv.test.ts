@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { readEnv } from '../../src/config/dotenv.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyString } from '../support/any-string.ts';
-import { failureOf, resolved, sources } from '../support/resolving.ts';
+import { anyString } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
+import { resolved, sources } from '../support/variables.ts';
 
 const read = (text: string) => readEnv(text, '.env').map(({ name, value }) => [name, value]);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findProfileFile, profileFileIn } from '../../src/config/find-profile-file.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
 
 const hasFile = (paths: readonly string[]) => (directory: string, name: string) =>
   paths.includes(`${directory}/${name}`);

@@ -4,7 +4,8 @@ import { flatten } from '../../src/config/flatten.ts';
 import { rejectDuplicates } from '../../src/config/node.ts';
 import { RawScalar } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { failureOf, shown } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
+import { shown } from '../support/variables.ts';
 
 const pairs = (data: Record<string, unknown>) => flatten(data, 'data').map(({ name, value }) => [name, value]);
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseJson, readJson } from '../../src/config/json.ts';
 import { RawScalar } from '../../src/config/value.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyCharacter, anyString } from '../support/any-string.ts';
-import { failureOf } from '../support/resolving.ts';
+import { anyCharacter, anyString } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
 
 /** Returns a value without the spelling of its numbers, as `JSON.parse` does. */
 function plain(value: unknown): unknown {

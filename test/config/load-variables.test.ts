@@ -3,7 +3,7 @@ import { type DataFile, type DataSources, loadVariables } from '../../src/config
 import type { Source } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { resolved } from '../support/resolving.ts';
+import { resolved } from '../support/variables.ts';
 
 function file(label: string, text: string, trust: Source['trust'] = 'given'): DataFile {
   return { text, source: { label, directory: '/work', trust } };

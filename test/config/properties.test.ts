@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readProperties } from '../../src/config/properties.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyString } from '../support/any-string.ts';
-import { failureOf } from '../support/resolving.ts';
+import { anyString } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
 
 const read = (text: string) => readProperties(text, 'f.properties').map(({ name, value }) => [name, value]);
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeReferences, hasReference, parsePath, parseTemplate, type Template } from '../../src/config/reference.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyString } from '../support/any-string.ts';
+import { anyString } from '../support/arbitraries.ts';
 
 /** Returns the single reference of a string. */
 function only(text: string) {

@@ -5,8 +5,9 @@ import { member, Resolver } from '../../src/config/resolver.ts';
 import { RawScalar, type Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { onSecretCreated, Secret } from '../../src/redaction/secret.ts';
-import { anyString } from '../support/any-string.ts';
-import { type External, failureOf, resolved, resolverOf, shown, sources, variablesOf } from '../support/resolving.ts';
+import { anyString } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
+import { type External, resolved, resolverOf, shown, sources, variablesOf } from '../support/variables.ts';
 
 type DataObject = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import type { Value } from '../../src/config/value.ts';
 import { RawScalar } from '../../src/config/value.ts';
 import { locationOf, ownerOf, profileNameOf, Variables, wrapSecret } from '../../src/config/variables.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { shown, sources, variablesOf } from '../support/resolving.ts';
+import { shown, sources, variablesOf } from '../support/variables.ts';
 
 describe('Variables', () => {
   it('replace earlier ones of the same name', () => {

@@ -5,8 +5,8 @@ import { toValue } from '../../src/config/node.ts';
 import { RawScalar, toText } from '../../src/config/value.ts';
 import { parseYaml, readYaml } from '../../src/config/yaml.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyString } from '../support/any-string.ts';
-import { failureOf } from '../support/resolving.ts';
+import { anyString } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
 
 const read = (text: string) => readYaml(text, 'f.yaml').map(({ name, value }) => [name, value]);
 /** Characters and tokens with a meaning in YAML. */

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatCurl, formatEnv, formatHeadersJson, formatNetrc } from '../../src/credential/formats.ts';
-import { runCurl } from '../support/run-curl.ts';
-import { hasProgram } from '../support/tool-fixture.ts';
+import { hasProgram } from '../support/cli.ts';
 
 const hasCurl = hasProgram('curl');
 const toToken = (token: string) => ({
@@ -103,3 +103,11 @@ describe('the formats of token', () => {
     expect(formatNetrc(toToken('t'), ['https://*.example.com'], 'u')).toBe('');
   });
 });
+
+/** Runs curl and waits for its end. */
+async function runCurl(args: readonly string[], input = ''): Promise<void> {
+  const child = spawn('curl', ['--silent', '--show-error', ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.end(input);
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`curl exited with ${status}`);
+}

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Authority } from '../support/certificates.ts';
-import { useToolFixture } from '../support/tool-fixture.ts';
+import { useToolFixture } from '../support/cli.ts';
 
 const directory = join(import.meta.dirname, '..', 'npm-tools');
 const requireTool = createRequire(join(directory, 'package.json'));

@@ -14,7 +14,7 @@ import { parseRequestUrls } from '../../src/credential/request-url.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { matchesOrigin } from '../../src/profile/options/origins.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createSources } from '../support/read-sample.ts';
+import { createSources } from '../support/variables.ts';
 
 const token = {
   token: 'the-token',

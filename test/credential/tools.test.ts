@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Authority } from '../support/certificates.ts';
-import { createIdToken, hasProgram, useToolFixture } from '../support/tool-fixture.ts';
+import { createIdToken, hasProgram, useToolFixture } from '../support/cli.ts';
 
 const fixture = useToolFixture();
 const authority = new Authority();

@@ -8,7 +8,7 @@ import { commands } from '../../src/cli/command-definitions.ts';
 import { compareScopes } from '../../src/flows/diagnose/compare-metadata.ts';
 import { findProvider, loadCatalogue } from '../../src/providers/registry.ts';
 import { runCommand } from '../../tools/run-command.js';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 import { type Block, blocksOf, isForDevelopers, pages, root } from './blocks.ts';
 import { Sandbox } from './sandbox.ts';
 

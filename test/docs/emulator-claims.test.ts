@@ -1,7 +1,6 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { profiles, tokenUrls, useEmulator } from '../emulator/fixture.ts';
-import { basic, sendRequest } from '../support/send-request.ts';
+import { basic, profiles, sendRequest, tokenUrls, useEmulator } from '../emulator/fixture.ts';
 import { readPage } from './blocks.ts';
 
 const page = readPage('docs/reference/emulator-claims.md');

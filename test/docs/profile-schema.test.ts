@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { profileSchema } from '../../tools/make-profile-schema.js';
-import { samples } from '../support/sample-profiles.ts';
+import { samples } from '../support/profiles.ts';
 import { blocksOf, pages, root } from './blocks.ts';
 
 const schema = JSON.parse(readFileSync(join(root, 'profiles.schema.json'), 'utf8'));

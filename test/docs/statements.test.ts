@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { root } from '../support/installed-package.ts';
+
+const root = join(import.meta.dirname, '..', '..');
 
 /** Statements that users must find before they install the package or run the files of others. */
 it.each([

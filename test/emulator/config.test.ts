@@ -9,8 +9,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/config.ts';
 import type { ProviderOptions } from '../../src/emulator/settings.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { sendRequest } from '../support/send-request.ts';
-import { profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { profiles, sendRequest, tokenUrls, useEmulator } from './fixture.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { basic } from '../support/send-request.ts';
-import { tokenUrls, useEmulator } from './fixture.ts';
+import { basic, tokenUrls, useEmulator } from './fixture.ts';
 
 describe('in the emulator,', () => {
   const server = useEmulator();

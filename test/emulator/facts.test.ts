@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { SignJWT } from 'jose';
+import { decodeJwt, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { basic } from '../support/send-request.ts';
-import { profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { basic, profiles, tokenUrls, useEmulator } from './fixture.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const account = 'robot@project.iam.gserviceaccount.com';
@@ -131,7 +130,7 @@ describe('like the real provider, the emulated', () => {
           assertion: await sign({ target_audience: 'https://run.test' }),
         });
         expect(Object.keys(json)).toEqual(['id_token']);
-        const claims = JSON.parse(Buffer.from(json.id_token.split('.')[1], 'base64url').toString());
+        const claims = decodeJwt(json.id_token);
         expect(claims).toMatchObject({ iss: 'https://accounts.google.com', aud: 'https://run.test', azp: account });
       });
 

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { useEmulator } from './fixture.ts';
+import { basic, type ReceivedResponse, sendRequest, useEmulator } from './fixture.ts';
 
 const profiles = {
   graph: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'ms' },

@@ -8,7 +8,7 @@ import { Realms } from '../../src/emulator/realms.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { SigningKeys } from '../../src/emulator/tokens/signing-keys.ts';
 import { TokenStates } from '../../src/emulator/tokens/token-state.ts';
-import { sendRequest } from '../support/send-request.ts';
+import { sendRequest } from './fixture.ts';
 
 it('the list of requests stays bounded over 5,000 requests, with the latest ones', async () => {
   const profiles = { x: { type: 'twitter', client_id: 'a', client_secret: 'b' } };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { sendRequest } from '../support/send-request.ts';
+import { sendRequest } from './fixture.ts';
 
 const guid = '11111111-2222-3333-4444-555555555555';
 const profiles = {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { tokenUrls, useEmulator } from './fixture.ts';
+import { basic, type ReceivedResponse, sendRequest, tokenUrls, useEmulator } from './fixture.ts';
 
 describe('the emulated', () => {
   const server = useEmulator();

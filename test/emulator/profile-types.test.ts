@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import type { ErrorCode, ProviderError } from '../../src/errors.ts';
-import { request as requestToken } from '../support/independent-request.ts';
+import { request as requestToken } from '../support/client.ts';
 
 type Fields = Record<string, string>;
 

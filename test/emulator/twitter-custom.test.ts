@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { basic, type ReceivedResponse } from '../support/send-request.ts';
-import { tokenUrls, useEmulator } from './fixture.ts';
+import { basic, type ReceivedResponse, tokenUrls, useEmulator } from './fixture.ts';
 
 describe('the emulated', () => {
   const server = useEmulator();

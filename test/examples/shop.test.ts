@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createShop } from '../../examples/shop/server.js';
 import { runCommand } from '../../tools/run-command.js';
 import { blocksOf } from '../docs/blocks.ts';
+import { createTestDirectory } from '../support/directory.ts';
 
 const cwd = join(import.meta.dirname, '..', '..', 'examples', 'shop');
 let shop: Server;
@@ -30,8 +30,7 @@ describe('The suite of examples/shop', () => {
   });
 
   it('has its token requests in the HTML report with secrets masked, also a rejected one', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-shop-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = createTestDirectory();
     const file = join(directory, 'report.html');
     const scripts = ['tests/orders.yaml', 'broken/wrong-secret.yaml'];
     const { exit } = await runCommand(['run', ...scripts, '--env', 'local', '--report', `html=${file}`], { cwd, env });

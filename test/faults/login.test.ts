@@ -4,10 +4,10 @@ import type { FaultKind } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
-import { FakeClock } from '../support/fake-ports.ts';
-import { LoginFixture } from '../support/login-fixture.ts';
-import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
-import { variablesWith } from '../support/profile-of.ts';
+import { enterCodeByHand, signInByHand } from '../support/browser.ts';
+import { LoginFixture } from '../support/client.ts';
+import { FakeClock } from '../support/ports.ts';
+import { variablesWith } from '../support/profiles.ts';
 
 const fields = {
   type: 'okta',

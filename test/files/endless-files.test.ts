@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTextFile } from '../../src/files/read-file.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { Sandbox } from '../support/cli.ts';
 
 const MIB = 1_048_576;
 let sandbox: Sandbox;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findScripts } from '../../src/files/find-scripts.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'oauth-profile-find-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

@@ -1,20 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Source } from '../../src/config/variables.ts';
 import { createProfileSources, findProfileFiles, readNamedFile } from '../../src/files/profile-files.ts';
-import { failureOf } from '../support/resolving.ts';
+import { createTestDirectory } from '../support/directory.ts';
+import { failureOf } from '../support/errors.ts';
 
 /** A temporary directory with these files. `work` is the working directory, `home` the user's home. */
 function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-files-')));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  for (const directory of ['work', 'home']) mkdirSync(join(root, directory));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
+  const root = createTestDirectory(files);
+  for (const directory of ['work', 'home']) mkdirSync(join(root, directory), { recursive: true });
   return root;
 }
 

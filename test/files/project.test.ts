@@ -1,15 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeProject } from '../../src/files/project.ts';
-
-function createDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-project-')));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
+import { createTestDirectory } from '../support/directory.ts';
 
 function git(directory: string, ...args: string[]): string {
   const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
@@ -18,12 +12,12 @@ function git(directory: string, ...args: string[]): string {
 
 describe('The project of a run', () => {
   it('has the name of the directory, and no commit, outside of a repository', async () => {
-    const directory = createDirectory();
+    const directory = createTestDirectory();
     expect(await describeProject(directory)).toEqual({ project: basename(directory) });
   });
 
   it('has the name of the repository and the commit that is checked out', async () => {
-    const directory = createDirectory();
+    const directory = createTestDirectory();
     git(directory, 'init', '--quiet');
     const inside = join(directory, 'smoke', 'orders');
     mkdirSync(inside, { recursive: true });
@@ -34,7 +28,7 @@ describe('The project of a run', () => {
   });
 
   it('has the name in the nearest package.json of the repository; an invalid one is ignored', async () => {
-    const directory = createDirectory();
+    const directory = createTestDirectory();
     mkdirSync(join(directory, 'repository', '.git'), { recursive: true });
     mkdirSync(join(directory, 'repository', 'shop', 'smoke'), { recursive: true });
     const nameOf = async () => (await describeProject(join(directory, 'repository', 'shop', 'smoke'))).project;

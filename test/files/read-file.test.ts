@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readTextFile } from '../../src/files/read-file.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-text-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

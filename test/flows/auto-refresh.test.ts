@@ -7,8 +7,7 @@ import { OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { autoRefresh, type FreshToken } from '../../src/flows/auto-refresh.ts';
 import { usableUntil } from '../../src/flows/token-cache.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { FakeClock } from '../support/fake-ports.ts';
-import { settle } from '../support/manual-clock.ts';
+import { FakeClock, settle } from '../support/ports.ts';
 import { createTokenFixture, type TestProcess } from '../support/token-fixture.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-'));

@@ -3,8 +3,8 @@ import { TransportError } from '../../src/errors.ts';
 import { discoverEndpoints, type MetadataUse } from '../../src/flows/discover-endpoints.ts';
 import type { ApiRequest } from '../../src/ports.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { parsedProfileOf } from '../support/profile-of.ts';
+import { fakePorts } from '../support/ports.ts';
+import { parsedProfileOf } from '../support/profiles.ts';
 
 const issuer = 'https://id.example.com';
 const document = { issuer, token_endpoint: `${issuer}/token` };

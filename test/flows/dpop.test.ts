@@ -2,15 +2,21 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
-import type { ManualClock } from '../support/manual-clock.ts';
-import { json } from '../support/rotating-provider.ts';
-import { createTokenFixture, FIRST, familyOf, machineProfile, refreshProfile } from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import type { ManualClock } from '../support/ports.ts';
+import {
+  createTokenFixture,
+  FIRST,
+  familyOf,
+  jsonResponse,
+  machineProfile,
+  refreshProfile,
+} from '../support/token-fixture.ts';
 
 let nonces = 0;
 /** The response of a server that requires a nonce, which is a new one each time. */
 function nonceChallenge(): HttpResponse {
-  const response = json(400, { error: 'use_dpop_nonce' });
+  const response = jsonResponse(400, { error: 'use_dpop_nonce' });
   return { ...response, headers: { ...response.headers, 'dpop-nonce': `nonce-${++nonces}` } };
 }
 
@@ -72,7 +78,7 @@ describe('a refresh with DPoP', () => {
       const { attempt } = await familyOf(profile, store);
       expect(attempt).toBeDefined();
       await clock.advance(60_000);
-      provider.next.push(json(400, { error }));
+      provider.next.push(jsonResponse(400, { error }));
       await errorOf(start().get(profile));
       expect((await familyOf(profile, store)).attempt?.sentAt).toBe(attempt?.sentAt);
     },
@@ -96,7 +102,7 @@ describe('a refresh with DPoP', () => {
 
   it('RFC 9449 §5 discards a Bearer token, but stores the refresh token that came with it', async () => {
     const { start, profile, provider, store } = createFixture();
-    provider.next.push(json(200, { access_token: 'a', token_type: 'bearer', refresh_token: 'successor' }));
+    provider.next.push(jsonResponse(200, { access_token: 'a', token_type: 'bearer', refresh_token: 'successor' }));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     expect((await familyOf(profile, store)).refreshToken?.reveal()).toBe('successor');
   });
@@ -116,7 +122,7 @@ describe('another grant with DPoP', () => {
 
   it('is repeated with a nonce once, whatever the other attempts return', async () => {
     const { start, profile, provider, nonces, clock } = createFixture(machineProfile);
-    provider.next.push(nonceChallenge(), json(503, {}), nonceChallenge());
+    provider.next.push(nonceChallenge(), jsonResponse(503, {}), nonceChallenge());
     const failed = errorOf(start().get(profile));
     await endWait(clock);
     expect(await failed).toMatchObject({ provider: { error: 'use_dpop_nonce' } });

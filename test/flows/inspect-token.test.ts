@@ -3,7 +3,7 @@ import { createClient } from '../../src/client.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { inspectToken, type TokenInspection } from '../../src/flows/inspect-token.ts';
 import { getToken } from '../../src/get-token.ts';
-import { variablesWith } from '../support/profile-of.ts';
+import { variablesWith } from '../support/profiles.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

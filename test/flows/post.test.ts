@@ -5,9 +5,9 @@ import type { Failure } from '../../src/oauth/retry-policy.ts';
 import type { Limits, WireRequest } from '../../src/ports.ts';
 import { LoadedFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import { fakePorts } from '../support/ports.ts';
+import { profileOf } from '../support/profiles.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token', a: '1' });
 const transportError = (code: TransportError['code'], sent: boolean) => new TransportError(code, 'no', { sent });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../src/errors.ts';
 import { findMetadata } from '../../src/flows/read-metadata.ts';
 import type { ApiLimits, CallApi } from '../../src/ports.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
+import { fakePorts } from '../support/ports.ts';
+import { loginProfileOf } from '../support/profiles.ts';
 
 const origin = 'https://id.example.com';
 const login = loginProfileOf({

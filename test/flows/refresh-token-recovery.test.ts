@@ -5,17 +5,10 @@ import { findFamily } from '../../src/flows/token-family.ts';
 import type { StoredRecord, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { settle } from '../support/manual-clock.ts';
-import { json } from '../support/rotating-provider.ts';
-import {
-  createTokenFixture,
-  familyOf,
-  refreshProfile,
-  rotateFamily,
-  withLockFunctions,
-  writeRecord,
-} from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import { settle } from '../support/ports.ts';
+import { put, withLockFunctions } from '../support/store.ts';
+import { createTokenFixture, familyOf, jsonResponse, refreshProfile, rotateFamily } from '../support/token-fixture.ts';
 
 /** A fixture whose only access token has just expired. */
 async function createExpired(options: Record<string, unknown> = {}) {
@@ -30,7 +23,7 @@ async function storeAttempt(profile: Profile, store: TokenStore, agoMs: number):
   const { key } = await findFamily(profile, store);
   const sentAt = store.now() - agoMs;
   const attempt = { sentAt, until: sentAt + 10_000 };
-  await writeRecord(store, key, serializeRecord({ ...(await familyOf(profile, store)), attempt }));
+  await put(store, key, serializeRecord({ ...(await familyOf(profile, store)), attempt }));
 }
 
 /** Requests a token and lets the time of all retries pass. */
@@ -119,7 +112,7 @@ describe('the journal of a refresh', () => {
 
   it.each([
     ['a request that is not sent', 'unreachable', 'connection_failed'],
-    ['HTTP 429', json(429, {}), 'rate_limited'],
+    ['HTTP 429', jsonResponse(429, {}), 'rate_limited'],
   ] as const)('stays if a response was lost before %s', async (_, response, code) => {
     const fixture = await createExpired({ refresh_token_reuse: 'grace' });
     const sentAt = fixture.clock.time;
@@ -133,7 +126,7 @@ describe('the journal of a refresh', () => {
     const { profile, store, clock, provider } = fixture;
     await storeAttempt(profile, store, 60_000);
     const sentAt = clock.time - 60_000;
-    provider.next.push(...Array.from({ length: 3 }, () => json(429, {})));
+    provider.next.push(...Array.from({ length: 3 }, () => jsonResponse(429, {})));
     expect(await failAfterRetries(fixture)).toMatchObject({ code: 'rate_limited' });
     expect((await familyOf(profile, store)).attempt).toMatchObject({ sentAt });
   });
@@ -141,7 +134,7 @@ describe('the journal of a refresh', () => {
   it('is cleared if the provider rejected the credentials', async () => {
     const { start, profile, provider, store } = await createExpired();
     await storeAttempt(profile, store, 60_000);
-    provider.next.push(json(500, { error: 'invalid_client' }));
+    provider.next.push(jsonResponse(500, { error: 'invalid_client' }));
     await errorOf(start().get(profile));
     expect((await familyOf(profile, store)).attempt).toBeUndefined();
   });
@@ -158,7 +151,7 @@ describe('the journal of a refresh', () => {
     await start().get(profile);
     await clock.advance(3_560_000);
     const sentAt = clock.time;
-    provider.next.push(json(status, {}));
+    provider.next.push(jsonResponse(status, {}));
     expect(await errorOf(start().get(profile, { forceRefresh: true }))).toMatchObject({ code: 'provider_unavailable' });
     expect((await familyOf(profile, store)).attempt).toEqual({ sentAt, until: clock.time });
     expect(await start().get(profile)).toBe('access-token-1');
@@ -293,7 +286,7 @@ describe('a refresh of another process that may be in progress', () => {
     await storeAttempt(profile, store, 2_000);
     const family = await familyOf(profile, store);
     provider.current = 'rotated-elsewhere';
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     const writtenAt = clock.time + 8_000;
     const rotatedElsewhere = withLockFunctions(store, (lock) => ({
       reload: async () => (clock.time < writtenAt ? lock.reload() : rotateFamily(family, 'rotated-elsewhere', store)),
@@ -318,7 +311,7 @@ describe('a refresh of another process that may be in progress', () => {
       if (rotated !== undefined) return send(...args);
       provider.current = 'rotated-elsewhere';
       rotated = rotateFamily(family, provider.current, store);
-      return json(400, { error: 'invalid_grant' });
+      return jsonResponse(400, { error: 'invalid_grant' });
     };
     const shared = withLockFunctions(store, (lock) => ({ reload: async () => rotated ?? lock.reload() }));
     expect(await start(shared).get(profile)).toBe('access-token-2');
@@ -382,7 +375,7 @@ describe('a write conflict', () => {
   it('is not looked for after an error response other than invalid_grant', async () => {
     const { start, profile, store, provider } = await createExpired();
     const family = await familyOf(profile, store);
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     const changed = withLockFunctions(store, () => ({
       reload: async () => rotateFamily(family, 'rotated-elsewhere', store),
     }));
@@ -400,7 +393,7 @@ describe('a store that fails after the request was sent', () => {
 
   it('does not hide the error response of the provider', async () => {
     const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     const process = start(failingAfterSend(store, unwritable));
     expect(await errorOf(process.get(profile))).toMatchObject({ provider: { error: 'access_denied' } });
     expect(process.lines).toEqual([expect.stringContaining('the disk is full')]);
@@ -408,7 +401,7 @@ describe('a store that fails after the request was sent', () => {
 
   it('is the error if the only valid refresh token is lost with it', async () => {
     const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { refresh_token: 'the-only-valid-one' }));
+    provider.next.push(jsonResponse(200, { refresh_token: 'the-only-valid-one' }));
     const process = start(failingAfterSend(store, unwritable));
     expect(await errorOf(process.get(profile))).toBe(unwritable);
     expect(process.lines).toEqual([]);
@@ -422,7 +415,7 @@ describe('a store that fails after the request was sent', () => {
   it('with a bug is not handled as a failure of the store', async () => {
     const { start, profile, provider, store } = createTokenFixture();
     const bug = new TypeError('a bug');
-    provider.next.push(json(403, { error: 'access_denied' }));
+    provider.next.push(jsonResponse(403, { error: 'access_denied' }));
     await expect(start(failingAfterSend(store, bug)).get(profile)).rejects.toBe(bug);
   });
 });

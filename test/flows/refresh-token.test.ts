@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { familyKey } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
-import { settle } from '../support/manual-clock.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { json } from '../support/rotating-provider.ts';
+import { errorOf } from '../support/errors.ts';
+import { settle } from '../support/ports.ts';
+import { profileOf } from '../support/profiles.ts';
+import { withLockFunctions } from '../support/store.ts';
 import {
   createGate,
   createTokenFixture,
   FIRST,
   familyOf,
+  jsonResponse,
   refreshProfile,
-  withLockFunctions,
 } from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
 
 const withScope = (scope: string) => profileOf({ ...refreshProfile, refresh_token: FIRST, scope });
 
@@ -39,7 +39,7 @@ describe('a refresh token', () => {
 
   it('stays stored if the response has none', async () => {
     const { start, profile, clock, provider } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a-1', expires_in: 3600 }));
+    provider.next.push(jsonResponse(200, { access_token: 'a-1', expires_in: 3600 }));
     await start().get(profile);
     await clock.advance(3_600_000);
     await start().get(profile);
@@ -55,7 +55,7 @@ describe('a refresh token', () => {
     ],
   ])('in an otherwise unusable response is stored: %s', async (_, options, body) => {
     const { start, profile, provider, store } = createTokenFixture({ ...refreshProfile, options });
-    provider.next.push(json(200, body));
+    provider.next.push(jsonResponse(200, body));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     const { refreshToken, attempt } = await familyOf(profile, store);
     expect([refreshToken?.reveal(), attempt]).toEqual(['the-only-valid-one', undefined]);
@@ -127,7 +127,7 @@ const hashOf = (token: string, store: TokenStore): string =>
 describe('the record of a refresh', () => {
   it('contains the successor, the token and its scope, and no attempt', async () => {
     const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
+    provider.next.push(jsonResponse(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
     await start().get(profile);
     const record = await familyOf(profile, store);
     expect(record).toMatchObject({
@@ -162,7 +162,7 @@ describe('the record of a refresh', () => {
 
   it('retains the scope if the response has none', async () => {
     const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', expires_in: 60, scope: 'read' }));
+    provider.next.push(jsonResponse(200, { access_token: 'a', expires_in: 60, scope: 'read' }));
     await start().get(profile);
     await start().get(profile, { forceRefresh: true });
     expect((await familyOf(profile, store)).scope).toBe('read');
@@ -178,7 +178,7 @@ describe('the record of a refresh', () => {
 
   it('contains the hashes of the last 32 refresh tokens, each once', async () => {
     const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', refresh_token: FIRST }));
+    provider.next.push(jsonResponse(200, { access_token: 'a', refresh_token: FIRST }));
     await start().get(profile, { forceRefresh: true });
     expect((await familyOf(profile, store)).tokenHashes).toHaveLength(1);
     for (let time = 0; time < 33; time++) await start().get(profile, { forceRefresh: true });
@@ -227,7 +227,7 @@ describe('the record of a refresh', () => {
 
   it('contains an invalid_grant until it expires, and the failed attempt', async () => {
     const { start, profile, provider, store, clock } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
     const record = await familyOf(profile, store);
     const error = { code: 'login_required', provider: { status: 400, error: 'invalid_grant' } };
@@ -250,7 +250,7 @@ describe('the record of a refresh', () => {
 describe('a cached error', () => {
   it('is not returned if the clock was set back', async () => {
     const { start, profile, provider, clock } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     await expect(start().get(profile)).rejects.toMatchObject({ code: 'login_required' });
     clock.time -= 86_400_000;
     expect(await start().get(profile)).toBe('access-token-1');
@@ -258,7 +258,7 @@ describe('a cached error', () => {
 
   it('is returned for exactly five minutes, and the same request is not sent again', async () => {
     const { start, profile, provider, clock } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     for (const waitMs of [0, 100_000, 199_999]) {
       expect(await errorOf(start().get(profile))).toMatchObject({ code: 'login_required' });
       await clock.advance(waitMs);
@@ -271,7 +271,7 @@ describe('a cached error', () => {
 
   it('is returned to callers that do not reuse tokens', async () => {
     const { start, profile, provider } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
     expect(await errorOf(start().get(profile, { reuse: false }))).toMatchObject({ code: 'login_required' });
     expect(provider.requests).toHaveLength(1);
@@ -279,7 +279,7 @@ describe('a cached error', () => {
 
   it('is ignored by a caller that forces a refresh', async () => {
     const { start, profile, provider } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
     expect(await start().get(profile, { forceRefresh: true })).toBe('access-token-1');
     expect(await start().getToken(profile)).toMatchObject({ fromCache: true });
@@ -288,16 +288,16 @@ describe('a cached error', () => {
 
   it('is returned for the same request only', async () => {
     const { start, profile, provider } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
+    provider.next.push(jsonResponse(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
     expect(await start().get(withScope('other'))).toBe('access-token-1');
   });
 
   it.each([
-    ['with a suberror', json(400, { error: 'invalid_grant', suberror: 'basic_action' })],
-    ['with claims', json(400, { error: 'invalid_grant', claims: '{"access_token":{}}' })],
-    ['with another status', json(401, { error: 'invalid_grant' })],
-    ['other than invalid_grant', json(400, { error: 'invalid_client' })],
+    ['with a suberror', jsonResponse(400, { error: 'invalid_grant', suberror: 'basic_action' })],
+    ['with claims', jsonResponse(400, { error: 'invalid_grant', claims: '{"access_token":{}}' })],
+    ['with another status', jsonResponse(401, { error: 'invalid_grant' })],
+    ['other than invalid_grant', jsonResponse(400, { error: 'invalid_client' })],
   ])('is never one that the user can fix at the provider: an error %s', async (_, response) => {
     const { start, profile, provider, store } = createTokenFixture();
     provider.next.push(response);

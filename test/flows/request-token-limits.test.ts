@@ -8,10 +8,10 @@ import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Limits, Ports, Send, WireRequest } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
-import { FakeClock, fakePorts } from '../support/fake-ports.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { errorOf } from '../support/wire-request.ts';
-import { giveJson, giveToken, serve } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { FakeClock, fakePorts } from '../support/ports.ts';
+import { profileOf } from '../support/profiles.ts';
+import { giveJson, giveToken, serve } from '../support/server.ts';
 
 const client = { client_id: 'my-client', client_secret: 'c4n4ry-client-secret' };
 const machine = { type: 'custom', grant_type: 'client_credentials', ...client };

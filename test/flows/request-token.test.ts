@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import { requestToken } from '../../src/flows/request-token.ts';
 import { Authority } from '../support/certificates.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { errorOf } from '../support/wire-request.ts';
-import { closedPort, giveJson, giveToken, httpServer, serve, type WireServer } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { fakePorts } from '../support/ports.ts';
+import { profileOf } from '../support/profiles.ts';
+import { closedPort, createTokenServer, giveJson, giveToken, serve, type TokenServer } from '../support/server.ts';
 
 const client = { client_id: 'my-client', client_secret: 'c4n4ry-client-secret' };
 const machine = { type: 'custom', grant_type: 'client_credentials', ...client };
@@ -56,7 +56,7 @@ const status =
     giveJson(response, code, {}, headers);
 
 /** A server that fails first and then sends tokens. */
-const failing = (respond: Respond, times = 1): Promise<WireServer> =>
+const failing = (respond: Respond, times = 1): Promise<TokenServer> =>
   serve((response, { number }) => (number <= times ? respond(response) : giveToken(response)));
 
 describe('a request whose response was lost', () => {
@@ -112,7 +112,7 @@ describe('a request that was not processed', () => {
   it.each(kinds)('D18 is retried if no connection was made: %s', async (_kind, fields) => {
     const port = await closedPort();
     const ports = fakePorts();
-    const server = httpServer();
+    const server = createTokenServer();
     ports.clock.whileAsleep = () => server.start(port);
     const profile = profileOf({ ...fields, url: `http://127.0.0.1:${port}/token` });
     await expect(requestToken(profile, ports)).resolves.toMatchObject({ tokenType: 'Bearer' });

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type CallControl, SingleFlight } from '../../src/flows/single-flight.ts';
-import { ManualClock, settle } from '../support/manual-clock.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import { ManualClock, settle } from '../support/ports.ts';
 
 /** Work that a test ends. */
 function createFixture() {

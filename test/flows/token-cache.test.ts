@@ -4,10 +4,9 @@ import { expiryOf, restoreToken, type TokenTask, toCachedToken } from '../../src
 import { createFamily } from '../../src/flows/token-family.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { createPlainMemoryStore } from '../support/memory-store.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
+import { fakePorts } from '../support/ports.ts';
+import { createResponse, parseResponse, profileOf, RECEIVED_AT } from '../support/profiles.ts';
+import { createPlainMemoryStore } from '../support/store.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token' });
 const nested = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.token_path': 'data.list[0].token' });

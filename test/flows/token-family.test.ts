@@ -12,10 +12,9 @@ import {
 } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createPlainMemoryStore } from '../support/memory-store.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { failureOf } from '../support/resolving.ts';
-import { writeRecord } from '../support/token-fixture.ts';
+import { failureOf } from '../support/errors.ts';
+import { profileOf } from '../support/profiles.ts';
+import { createPlainMemoryStore, put } from '../support/store.ts';
 
 const fields = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
 const profile = profileOf({ ...fields, refresh_token: 'first' });
@@ -31,7 +30,7 @@ function familyIn(store: TokenStore, changes: Partial<FamilyRecord> = {}): Famil
 }
 
 const write = (store: TokenStore, key: string, record: FamilyRecord | LoginRecord): Promise<void> =>
-  writeRecord(store, key, serializeRecord(record));
+  put(store, key, serializeRecord(record));
 
 describe('a token family', () => {
   it('is found by its first refresh token, by a later one, and by the key of a login', async () => {
@@ -47,7 +46,7 @@ describe('a token family', () => {
   it('is found among records of other kinds', async () => {
     const store = createPlainMemoryStore();
     const tokenRecord = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
-    await writeRecord(store, 'another-kind', serializeRecord(tokenRecord));
+    await put(store, 'another-kind', serializeRecord(tokenRecord));
     await write(store, familyKey(binding, 'first', store), familyIn(store));
     expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
       record: { version: familyKey(binding, 'newest', store) },

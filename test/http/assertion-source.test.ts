@@ -5,7 +5,8 @@ import { proxyFor } from '../../src/http/proxy.ts';
 import type { ApiRequest, ApiResponse } from '../../src/ports.ts';
 import type { AssertionSource } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { bounds, errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds } from '../support/ports.ts';
 
 const location = { label: 'data', directory: '', trust: 'given' as const };
 const actions = {

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ApiServer, apiBounds, apiGet, bytes, callApiWith, json } from '../support/api-server.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, rejectConnect } from '../support/connect-proxy.ts';
-import { errorOf, noTls } from '../support/wire-request.ts';
-import { closedPort, serveBytes, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { apiBounds, apiGet, callApiWith, noTls } from '../support/ports.ts';
+import { ApiServer, bytes, closedPort, json, serveBytes, serveRaw } from '../support/server.ts';
 
 const call = callApiWith();
 const authority = new Authority();

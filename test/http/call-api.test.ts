@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/redaction/secret.ts';
-import { ApiServer, apiBounds, apiGet, bytes, callApiWith, json, redirect } from '../support/api-server.ts';
-import { errorOf } from '../support/wire-request.ts';
-import { closedPort, isComplete, serveBytes, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { apiBounds, apiGet, callApiWith } from '../support/ports.ts';
+import { ApiServer, bytes, closedPort, isComplete, json, redirect, serveBytes, serveRaw } from '../support/server.ts';
 
 const call = callApiWith();
 const text = (body: Uint8Array): string => Buffer.from(body).toString();

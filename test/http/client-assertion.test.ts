@@ -18,7 +18,8 @@ import type { AssertionSpec } from '../../src/oauth/token-request.ts';
 import { LoadedFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
-import { bounds, errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds } from '../support/ports.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -2,8 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { createConnector } from '../../src/http/connector.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { bounds, errorOf, noTls, post, sendWith } from '../support/wire-request.ts';
-import { giveToken, serve, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds, noTls, post, sendWith } from '../support/ports.ts';
+import { giveToken, serve, serveRaw } from '../support/server.ts';
 
 const authority = new Authority();
 const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fetchThrough } from '../../src/http/fetch.ts';
-import { ApiServer, callApiWith, redirect } from '../support/api-server.ts';
+import { callApiWith } from '../support/ports.ts';
+import { ApiServer, redirect } from '../support/server.ts';
 
 describe('a fetch through the API transport', () => {
   it('sends method, headers and body, and returns status, headers and body', async () => {

@@ -5,8 +5,8 @@ import { createConnector } from '../../src/http/connector.ts';
 import { createInspectCertificate } from '../../src/http/inspect-certificate.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, rejectConnect } from '../support/connect-proxy.ts';
-import { errorOf } from '../support/wire-request.ts';
-import { closedPort, serve, serveRaw, WireServer } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { closedPort, serve, serveRaw, TokenServer } from '../support/server.ts';
 
 const authority = new Authority('Test CA');
 const pair = authority.issue({ name: 'server', hosts: SERVER_NAMES });
@@ -175,7 +175,7 @@ it('a certificate can be inspected if the server requests a client certificate, 
     received.push(Object.keys(socket.getPeerCertificate()).length > 0);
     socket.on('error', () => {});
   });
-  const wire = await new WireServer(server, 'https').start();
+  const wire = await new TokenServer(server, 'https').start();
   expect((await inspectCertificate(`https://127.0.0.1:${wire.port}/`)).failure).toBeUndefined();
   await wire.allClosed();
   expect(received).toEqual([false]);

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { toNetworkError, toProxyError } from '../../src/http/network-errors.ts';
-import { post } from '../support/wire-request.ts';
+import { post } from '../support/ports.ts';
 
 const target = post('https://login.example.test:8443/token');
 const errorWith = (code: string | undefined, properties: object = {}): NodeJS.ErrnoException =>

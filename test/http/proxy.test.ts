@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { proxyFor } from '../../src/http/proxy.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { errorOf } from '../support/errors.ts';
 
 const https = new URL('https://login.example.test/token');
 const http = new URL('http://login.example.test/token');

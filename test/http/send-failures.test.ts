@@ -2,8 +2,9 @@ import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
-import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds, post, sendWith } from '../support/ports.ts';
+import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from '../support/server.ts';
 
 const send = sendWith();
 const token = '{"access_token":"given-access-token"}';

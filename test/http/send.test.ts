@@ -3,8 +3,9 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/redaction/secret.ts';
-import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
-import { isComplete, serve, serveBytes, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds, post, sendWith } from '../support/ports.ts';
+import { isComplete, serve, serveBytes, serveRaw } from '../support/server.ts';
 
 const send = sendWith();
 const token = '{"access_token":"given-access-token"}';

@@ -5,10 +5,11 @@ import { createTokenSource } from '../../src/index.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { anyKey } from '../support/store-home.ts';
-import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
-import { serve } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds, post, sendWith } from '../support/ports.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
+import { serve } from '../support/server.ts';
+import { anyKey } from '../support/store.ts';
 
 const untrusted = new Authority('Untrusted CA').issue({ name: 'server', hosts: SERVER_NAMES });
 

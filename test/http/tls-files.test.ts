@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidProfileError } from '../../src/errors.ts';
 import { checkTlsFiles } from '../../src/http/tls.ts';
 import { Authority } from '../support/certificates.ts';
-import { noTls } from '../support/wire-request.ts';
+import { noTls } from '../support/ports.ts';
 
 const authority = new Authority();
 const ca = authority.ca.cert;

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { secureContextOptions } from '../../src/http/tls.ts';
+import { runModule } from '../support/build.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { runModule } from '../support/child-module.ts';
-import { bounds, errorOf, noTls, post, sendWith } from '../support/wire-request.ts';
-import { giveToken, serve, serveRaw } from '../support/wire-server.ts';
+import { errorOf } from '../support/errors.ts';
+import { bounds, noTls, post, sendWith } from '../support/ports.ts';
+import { giveToken, serve, serveRaw } from '../support/server.ts';
 
 const authority = new Authority();
 const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });

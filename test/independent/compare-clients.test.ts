@@ -3,15 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { compare } from '../support/independent-compare.ts';
-import {
-  assertion,
-  type Fields,
-  ODD_SECRET,
-  outcomeOf,
-  type Party,
-  PLUS_SECRET,
-} from '../support/independent-parties.ts';
+import { assertion, compare, type Fields, ODD_SECRET, outcomeOf, type Party, PLUS_SECRET } from './compare.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-keys-'));
 afterAll(() => rmSync(directory, { recursive: true }));

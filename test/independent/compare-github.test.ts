@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
-import { decodeJwt } from '../support/decode-jwt.ts';
-import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { startTokenServer, type TokenCall, type TokenServer } from '../support/server.ts';
+import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-github-'));
 const key_file = join(directory, 'app.pem');
@@ -23,11 +23,11 @@ let rejection: { readonly status: number; readonly message: string } | undefined
 let server: TokenServer;
 let url: string;
 beforeAll(async () => {
-  server = await startTokenServer((response, { method, url = '' }) => {
+  server = await startTokenServer((response, { method, path = '' }) => {
     const { status, ...body } = rejection ?? { status: method === 'POST' ? 201 : 200 };
     const created = { token: 'ghs_token', expires_at: EXPIRES_AT.toISOString(), permissions: { contents: 'read' } };
     response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(rejection ? body : url.endsWith('/installation') ? { id: 987 } : created));
+    response.end(JSON.stringify(rejection ? body : path.endsWith('/installation') ? { id: 987 } : created));
   });
   url = `http://127.0.0.1:${server.port}`;
 });
@@ -37,11 +37,11 @@ afterEach(() => {
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await server.close();
+  await server.stop();
 });
 
 /** A request without what both libraries are free to choose: the case of the scheme, times, and the name of the media type. */
-function decode({ method, url, headers, body }: Received) {
+function decode({ method, path: url, headers, body }: TokenCall) {
   const [scheme = '', jwt = ''] = headers.authorization?.split(' ') ?? [];
   const { iat, exp } = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
   return {
@@ -51,9 +51,9 @@ function decode({ method, url, headers, body }: Received) {
 }
 
 async function requestsOf(run: () => Promise<unknown>) {
-  const first = server.received.length;
+  const first = server.requests.length;
   await run();
-  return server.received.slice(first).map(decode);
+  return server.requests.slice(first).map(decode);
 }
 
 async function tokenOf(fields: Record<string, unknown>): Promise<ParsedToken> {
@@ -149,8 +149,8 @@ describe('a GitHub App', () => {
     [{ installation_id: '1', url: 'http://github.example.com/api/v3' }, 'svc.url'],
     [{ installation_id: '1', url: '', host: 'a/b' }, 'svc.host'],
   ])('with %j sends nothing', async (fields, variable) => {
-    const sent = server.received.length;
+    const sent = server.requests.length;
     await expect(tokenOf(fields)).rejects.toMatchObject({ issues: [expect.objectContaining({ variable })] });
-    expect(server.received).toHaveLength(sent);
+    expect(server.requests).toHaveLength(sent);
   });
 });

@@ -6,8 +6,8 @@ import { AwsClient, IdentityPoolClient, JWT, PluggableAuthClient } from 'google-
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
-import { decodeJwt } from '../support/decode-jwt.ts';
-import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { startTokenServer, type TokenCall, type TokenServer } from '../support/server.ts';
+import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-google-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -30,15 +30,15 @@ const keyFile = file('robot.json', {
 
 let server: TokenServer;
 beforeEach(async () => {
-  server = await startTokenServer((response, { url }) => {
+  server = await startTokenServer((response, { path }) => {
     const expireTime = new Date(Date.now() + 3_600_000).toISOString();
-    const isImpersonation = url?.includes('generateAccessToken');
+    const isImpersonation = path?.includes('generateAccessToken');
     const token = { access_token: 'a-token', id_token: 'a.b.c', expires_in: 3600, token_type: 'Bearer' };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(isImpersonation ? { accessToken: 'robot-token', expireTime } : token));
   });
 });
-afterEach(() => server.close());
+afterEach(() => server.stop());
 
 /** A request with its form, or its assertion, decoded. */
 interface Decoded {
@@ -50,7 +50,7 @@ interface Decoded {
   readonly assertion?: ReturnType<typeof decodeJwt>;
 }
 
-function decode({ method, url, headers, body }: Received): Decoded {
+function decode({ method, path: url, headers, body }: TokenCall): Decoded {
   const request = { method, url, authorization: headers.authorization };
   if (headers['content-type']?.startsWith('application/json')) return { ...request, json: JSON.parse(body) };
   const { assertion, ...form } = Object.fromEntries(new URLSearchParams(body));
@@ -66,9 +66,9 @@ function redirect(client: JWT): JWT {
 
 /** The requests that `run` sends. */
 async function requestsOf(run: () => Promise<unknown>): Promise<Decoded[]> {
-  const first = server.received.length;
+  const first = server.requests.length;
   await run();
-  return server.received.slice(first).map(decode);
+  return server.requests.slice(first).map(decode);
 }
 
 /** The access token of a profile. */
@@ -194,17 +194,17 @@ describe("an external account's requests are those of google-auth-library", () =
 
     it('the role of the machine', async () => {
       vi.useFakeTimers({ toFake: ['Date'] });
-      await server.close();
-      server = await startTokenServer((response, { url = '' }) => {
+      await server.stop();
+      server = await startTokenServer((response, { path = '' }) => {
         const role = { AccessKeyId: 'ASIAROLE', SecretAccessKey: 'role-secret-key', Token: 'role-session' };
         const bodies: Record<string, string> = {
           '/zone': 'us-east-2b',
           '/session': 'imds-session',
           '/credentials': 'web',
         };
-        response.setHeader('content-type', url === '/zone' ? 'text/plain' : 'application/json');
+        response.setHeader('content-type', path === '/zone' ? 'text/plain' : 'application/json');
         const token = { access_token: 'a-token', expires_in: 3600, token_type: 'Bearer' };
-        response.end(bodies[url] ?? JSON.stringify(url === '/credentials/web' ? role : token));
+        response.end(bodies[path] ?? JSON.stringify(path === '/credentials/web' ? role : token));
       });
       for (const [name, value] of Object.entries({ ...noKeys, AWS_DEFAULT_REGION: '' })) vi.stubEnv(name, value);
       const last = (requests: Decoded[]): Decoded | undefined => requests.at(-1);
@@ -258,7 +258,7 @@ describe("an external account's requests are those of google-auth-library", () =
       ],
     ])('%s, sends nothing', async (_what, command, env) => {
       await expect(run(command, env)).rejects.toMatchObject({ code: 'profile_invalid' });
-      expect(server.received).toEqual([]);
+      expect(server.requests).toEqual([]);
     });
 
     it('in a file of the working directory, does not run', async () => {

@@ -1,9 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
-import { compare, passSeconds } from '../support/independent-compare.ts';
-import { DEVICE, type Fields, type Party, REDIRECT } from '../support/independent-parties.ts';
-import { requestError } from '../support/independent-request.ts';
+import { requestError } from '../support/client.ts';
+import { compare, DEVICE, type Fields, type Party, passSeconds, REDIRECT } from './compare.ts';
 
 const web: Fields = { client_id: 'web', client_secret: 'web-secret' };
 const other: Fields = { client_id: 'other', client_secret: 'other-secret' };

@@ -8,9 +8,9 @@ import { afterAll, expect, it } from 'vitest';
 import { requestToken } from '../../src/flows/request-token.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
-import { decodeJwt } from '../support/decode-jwt.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { fakePorts } from '../support/ports.ts';
+import { profileOf } from '../support/profiles.ts';
+import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-msal-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { inspectToken, type TokenInspection } from '../../src/flows/inspect-token.ts';
 import { getToken } from '../../src/get-token.ts';
-import { Browser } from '../support/independent-browser.ts';
-import { type OidcProvider, startOidcProvider } from '../support/independent-oidc-provider.ts';
-import { variablesWith } from '../support/profile-of.ts';
+import { Browser } from '../support/browser.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
+import { variablesWith } from '../support/profiles.ts';
 
 const REDIRECT = 'https://app.example.test/callback';
 const secret = 'a-client-secret-of-the-app';

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import {
-  type OAuth2Accounts,
-  type OAuth2ServerProcess,
-  startOAuth2Server,
-} from '../support/independent-oauth2-server.ts';
-import { request, requestError } from '../support/independent-request.ts';
+import { Sandbox } from '../support/cli.ts';
+import { request, requestError } from '../support/client.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { type OAuth2Accounts, type OAuth2ServerProcess, startOAuth2Server } from './oauth2-server.ts';
 
 /** Every character that a client secret may have (RFC 6749 Appendix A.2). */
 const EVERY_CHARACTER = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');

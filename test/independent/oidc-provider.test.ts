@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Browser } from '../support/browser.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { Browser } from '../support/independent-browser.ts';
-import { type OidcProvider, startOidcProvider } from '../support/independent-oidc-provider.ts';
-import { request, requestError } from '../support/independent-request.ts';
+import { Sandbox } from '../support/cli.ts';
+import { request, requestError } from '../support/client.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 const REDIRECT = 'https://app.example.test/callback';

@@ -5,10 +5,9 @@ import { oauthProfile } from '../../src/oauth-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
 import { recipes } from '../../src/providers/catalogue/recipes.ts';
 import { loadCatalogue } from '../../src/providers/registry.ts';
-import { catalogueProfiles } from '../support/catalogue-profiles.ts';
-import { Browser } from '../support/independent-browser.ts';
-import { LoginFixture } from '../support/login-fixture.ts';
-import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
+import { Browser, enterCodeByHand, signInByHand } from '../support/browser.ts';
+import { LoginFixture } from '../support/client.ts';
+import { catalogueProfiles } from '../support/profiles.ts';
 
 let fixture: LoginFixture;
 beforeAll(() => loadCatalogue());

@@ -1,11 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
-import { Browser as Visitor } from '../support/independent-browser.ts';
-import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
-import { enterCode, signInAt } from '../support/login-browser.ts';
-import { LoginFixture } from '../support/login-fixture.ts';
-import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
+import { enterCodeByHand, signInByHand, Browser as Visitor } from '../support/browser.ts';
+import { chromiumPath, enterCode, launchBrowser, signInAt } from '../support/chromium.ts';
+import { LoginFixture } from '../support/client.ts';
 
 /** Profiles with the real URLs of their providers, without a password or a refresh token. */
 const profiles = {

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Browser } from '../support/independent-browser.ts';
-import { startCommand } from '../support/login-cli.ts';
-import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
-import { type Finished, Sandbox } from '../support/run-cli.ts';
+import { Browser } from '../support/browser.ts';
+import { type Finished, Sandbox, startCommand } from '../support/cli.ts';
+import { type OidcProvider, startLoginServer } from '../support/oidc-provider.ts';
 
 const kinds = {
   'type: oidc': (issuer: string) => ({ type: 'oidc', issuer }),
@@ -11,7 +10,7 @@ const kinds = {
 
 /** A server for the tests of a `describe`, and a new sandbox with a profile for each of them. */
 function useServer(path: string, kind: keyof typeof kinds) {
-  let server: LoginServer;
+  let server: OidcProvider;
   let sandbox: Sandbox;
   beforeAll(async () => {
     server = await startLoginServer(path);

@@ -1,9 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Browser } from '../support/independent-browser.ts';
-import { type Running, startCommand } from '../support/login-cli.ts';
-import { type LoginServer, RESOURCE, startLoginServer } from '../support/login-oidc-provider.ts';
-import { type Finished, Sandbox } from '../support/run-cli.ts';
+import { Browser } from '../support/browser.ts';
+import { type Finished, type Running, Sandbox, startCommand } from '../support/cli.ts';
+import { type OidcProvider, RESOURCE, startLoginServer } from '../support/oidc-provider.ts';
 
 /** Signs in and consents on the pages of the server. Returns the redirect URL, which is not visited. */
 async function approve(url: string): Promise<string> {
@@ -13,7 +12,7 @@ async function approve(url: string): Promise<string> {
 }
 
 describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (path) => {
-  let server: LoginServer;
+  let server: OidcProvider;
   let sandbox: Sandbox;
   beforeAll(async () => {
     server = await startLoginServer(path);

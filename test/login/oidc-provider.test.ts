@@ -1,11 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
-import { startCommand } from '../support/login-cli.ts';
-import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { chromiumPath, launchBrowser } from '../support/chromium.ts';
+import { Sandbox, startCommand } from '../support/cli.ts';
+import { type OidcProvider, startLoginServer } from '../support/oidc-provider.ts';
 
-let server: LoginServer;
+let server: OidcProvider;
 let browser: Browser;
 let page: Page;
 let sandbox: Sandbox;

@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
-import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
-import { phone } from '../support/login-browser.ts';
+import { chromiumPath, launchBrowser, phone } from '../support/chromium.ts';
 
 let browser: Browser;
 beforeAll(async () => {

@@ -4,12 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createClient, sharedClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
 import { createTokenSource } from '../../src/token-source.ts';
+import { Browser } from '../support/browser.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { Browser } from '../support/independent-browser.ts';
-import { ACCOUNT } from '../support/independent-oidc-provider.ts';
-import { LoginFixture } from '../support/login-fixture.ts';
-import { variablesWith } from '../support/profile-of.ts';
-import { RESOURCES, type StrictProvider, startStrictProvider } from '../support/strict-oidc-provider.ts';
+import { LoginFixture } from '../support/client.ts';
+import { ACCOUNT, RESOURCES, type StrictProvider, startStrictProvider } from '../support/oidc-provider.ts';
+import { variablesWith } from '../support/profiles.ts';
 
 const authority = new Authority();
 const robot = authority.issue({ name: 'robot', usage: 'clientAuth' });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createApiHeader } from '../../src/oauth/api-header.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { invalidVariables, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { invalidVariables, readAcme, samples } from '../support/profiles.ts';
 
 const { custom } = samples;
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { cacheKey, encodeTuple, getRefreshToken, withRefreshToken } from '../../src/oauth/cache-key.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createSources, readAcme, reveal } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { readAcme, reveal, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const { custom, google } = samples;
 const basic = { user: 'u', password: 'p' };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ErrorResponse } from '../../src/errors.ts';
-import { createResponse, providerErrorFor, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { createResponse, providerErrorFor, readAcme, samples } from '../support/profiles.ts';
 
 const profile = readAcme(samples.custom);
 const memberNames = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isErrorBody, isPresent, isSuccess, parseBody } from '../../src/oauth/http-response.ts';
-import { anyText, anyUnits } from '../support/any-text.ts';
+import { anyText, anyUnits } from '../support/arbitraries.ts';
 
 describe('isSuccess()', () => {
   it.each([

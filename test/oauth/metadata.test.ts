@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findIssuerMismatch, metadataLocations, parseMetadata, type ServerMetadata } from '../../src/oauth/metadata.ts';
 import { LoadedFile } from '../../src/profile/profile.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
+import { loginProfileOf } from '../support/profiles.ts';
 
 const authorizationUrl = new URL('https://id.example.com/authorize');
 const tokenUrl = new URL('https://api.example.com/token');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { ProviderError } from '../../src/errors.ts';
-import { createResponse, createSources, providerErrorFor, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { createResponse, providerErrorFor, RECEIVED_AT, readAcme, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const profile = readAcme(samples.custom);
 const hintFor = (fields: DataObject, status: number, body: unknown): string | undefined =>

@@ -7,10 +7,10 @@ import { buildTokenRequest, withFieldValue } from '../../src/oauth/token-request
 import { parseTokenResponse } from '../../src/oauth/token-response.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { anyText } from '../support/any-text.ts';
-import { encodings } from '../support/encodings.ts';
-import { createResponse, createSources, providerErrorFor, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { anyText } from '../support/arbitraries.ts';
+import { encodings } from '../support/leaks.ts';
+import { createResponse, providerErrorFor, readAcme, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 /** Everything of an error that a user or a log may show. */
 function printError(profile: Profile, response: HttpResponse): string {

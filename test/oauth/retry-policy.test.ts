@@ -10,8 +10,7 @@ import {
   rejectsCredentials,
 } from '../../src/oauth/retry-policy.ts';
 import type { RefreshTokenReuse } from '../../src/providers/provider.ts';
-import { RECEIVED_AT, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { RECEIVED_AT, readAcme, samples } from '../support/profiles.ts';
 
 const grants = [
   'client_credentials',

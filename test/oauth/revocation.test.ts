@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildRevocationRequest, parseRevocationResponse } from '../../src/oauth/revocation.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
-import { createResponse, RECEIVED_AT } from '../support/read-sample.ts';
+import { createResponse, loginProfileOf, loginProfiles, RECEIVED_AT, toWire } from '../support/profiles.ts';
 
 const { google, okta } = loginProfiles;
 

@@ -10,10 +10,10 @@ import {
   withFieldValue,
 } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { anyText } from '../support/any-text.ts';
-import { createSources, decodeBasic, readAcme, reveal } from '../support/read-sample.ts';
-import { failureOf } from '../support/resolving.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { anyText } from '../support/arbitraries.ts';
+import { failureOf } from '../support/errors.ts';
+import { decodeBasic, readAcme, reveal, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const url = 'https://id.example.com/token';
 const signed = readAcme(

@@ -9,8 +9,8 @@ import {
   providerErrorFor,
   RECEIVED_AT,
   readAcme,
-} from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+  samples,
+} from '../support/profiles.ts';
 
 const profile = readAcme(samples.custom);
 const withPath = (token_path: string) => readAcme({ ...samples.custom, options: { token_path } });

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { type Emulator, startEmulator } from '../../src/emulator.ts';
 import { version } from '../../src/version.ts';
 import { lockAction } from '../../tools/lock-action.js';
-import { startTokenServer } from '../support/token-server.ts';
+import { startTokenServer } from '../support/server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-action-'));
@@ -150,7 +150,7 @@ describe('the action', () => {
     const server = await startTokenServer((response) => response.end('{"access_token":"c4n4ry","expires_in":1e13}'));
     const set = `own.type=custom\nown.url=http://127.0.0.1:${server.port}/`;
     const { status, outputs } = await runStep({ profile: 'own', set });
-    await server.close();
+    await server.stop();
     expect({ status, outputs }).toEqual({ status: 0, outputs: { token: 'c4n4ry', 'expires-at': '' } });
   });
 
@@ -164,7 +164,7 @@ describe('the action', () => {
       `{"own": {"type": "custom", "url": "http://127.0.0.1:${server.port}/"}}`,
     );
     const { status, log, outputs } = await runStep({ profile: 'own', data: 'own.json', field: 'id_token' });
-    await server.close();
+    await server.stop();
     expect({ status, log }).toEqual({
       status: 0,
       log: expect.stringMatching(/\ngot a token that has no known expiry\n$/),

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InstalledPackage, manifest, root } from '../support/installed-package.ts';
+import { InstalledPackage, manifest, root } from './installed-package.ts';
 
 /** Size of the tarball in bytes, and number of packages that come with ours on every platform. Raise them only on purpose. */
 const MAX_PACKED_BYTES = 1_000_000;

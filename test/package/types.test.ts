@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { InstalledPackage } from '../support/installed-package.ts';
+import { InstalledPackage } from './installed-package.ts';
 
 let installed: InstalledPackage;
 beforeAll(() => {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import { createSources, decodeRequest, invalidVariables, issuesOf, readAcme, reveal } from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+import { decodeRequest, invalidVariables, issuesOf, readAcme, reveal, samples, secrets } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const clients: Record<string, DataObject> = {
   microsoft: samples.microsoftClient,

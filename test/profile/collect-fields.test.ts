@@ -5,17 +5,16 @@ import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { missingProfileHint, untypedNames } from '../../src/profile/collect-fields.ts';
 import {
-  createSources,
   decodeRequest,
   invalidProfileError,
   invalidVariables,
   issuesOf,
   readAcme,
-  readFromYaml,
   readProfile,
-} from '../support/read-sample.ts';
-import { sources } from '../support/resolving.ts';
-import { samples } from '../support/sample-profiles.ts';
+  samples,
+} from '../support/profiles.ts';
+import { createSources, sources } from '../support/variables.ts';
+import { readFromYaml } from './read-from-yaml.ts';
 
 const custom = { type: 'custom', url: 'https://id.example.com/token' };
 const head = 'acme.type: custom\nacme.url: https://id.example.com/token\n';

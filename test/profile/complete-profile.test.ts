@@ -7,10 +7,10 @@ import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts'
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { anyUnits } from '../support/any-text.ts';
-import { variablesWith } from '../support/profile-of.ts';
-import { createSources, invalidProfileError, issuesOf, readAcme, readFromYaml } from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+import { anyUnits } from '../support/arbitraries.ts';
+import { invalidProfileError, issuesOf, readAcme, samples, secrets, variablesWith } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
+import { readFromYaml } from './read-from-yaml.ts';
 
 describe('completeProfile()', () => {
   it('D16 reports all issues at once, each with its variable and its location', () => {

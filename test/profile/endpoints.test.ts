@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { InvalidProfileError } from '../../src/errors.ts';
-import { anyUnits } from '../support/any-text.ts';
-import { createSources, invalidVariables, issuesOf, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { anyUnits } from '../support/arbitraries.ts';
+import { invalidVariables, issuesOf, readAcme, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const { microsoftRefresh, oktaRefresh, gitlabPassword, custom } = samples;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSources, decodeRequest, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { decodeRequest, readAcme, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const builtIn = Object.entries(samples).filter(([name]) => name !== 'custom');
 

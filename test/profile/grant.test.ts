@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { InvalidProfileError } from '../../src/errors.ts';
-import { createSources, decodeRequest, invalidVariables, issuesOf, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { decodeRequest, invalidVariables, issuesOf, readAcme, samples } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
 
 const base: Record<string, DataObject> = {
   microsoft: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c', client_secret: 's' },

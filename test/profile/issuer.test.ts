@@ -4,8 +4,7 @@ import { withIssuerEndpoints, withoutIssuerEndpoints } from '../../src/profile/i
 import { toLoginProfile } from '../../src/profile/login-profile.ts';
 import type { ParsedProfile } from '../../src/profile/parse-profile.ts';
 import { LoadedFile } from '../../src/profile/profile.ts';
-import { parsedProfileOf } from '../support/profile-of.ts';
-import { decodeRequest, issuesOf } from '../support/read-sample.ts';
+import { decodeRequest, issuesOf, parsedProfileOf } from '../support/profiles.ts';
 
 const issuer = 'https://id.example.com/realms/a';
 const robot = { type: 'oidc', issuer, client_id: 'app', client_secret: 's3cret-1', grant_type: 'client_credentials' };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceEndpoints } from '../../src/profile/endpoints.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
-import { issuesOf } from '../support/read-sample.ts';
+import { issuesOf, loginProfileOf } from '../support/profiles.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: 'app', scope: 'user.read' };
 const drive = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };

@@ -6,9 +6,9 @@ import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { toLoginProfile } from '../../src/profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { variablesWith } from '../support/profile-of.ts';
-import { createSources, issuesOf, readAcme, readFromYaml, reveal } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { issuesOf, readAcme, reveal, samples, variablesWith } from '../support/profiles.ts';
+import { createSources } from '../support/variables.ts';
+import { readFromYaml } from './read-from-yaml.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app' };
 const custom = { type: 'custom', url: 'https://id.example.com/token', client_id: 'tool' };

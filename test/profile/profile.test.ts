@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findStrayCharacters, getClientId, loginCommand, providerName } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { readAcme, samples } from '../support/profiles.ts';
 
 describe('loginCommand()', () => {
   it('contains a plain name unchanged', () => {

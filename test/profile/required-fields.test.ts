@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
-import { invalidVariables, issuesOf, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { invalidVariables, issuesOf, readAcme, samples } from '../support/profiles.ts';
 
 const rows: [row: string, fields: DataObject, required: string[]][] = [
   ['P1', samples.microsoftPassword, ['tenant_id', 'client_id', 'username', 'password']],

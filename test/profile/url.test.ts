@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isLoopback, parseStrictUrl, parseUrl } from '../../src/profile/url.ts';
-import { anyUnits } from '../support/any-text.ts';
+import { anyUnits } from '../support/arbitraries.ts';
 
 describe('parseStrictUrl()', () => {
   it.each([

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { parseCommandLine } from '../../src/cli/args.ts';
 import { proxyFor } from '../../src/http/proxy.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
+import { callTwice, itHolds, printedForms } from './mutated-input.ts';
 
 const CANARY = 'c4n4ry0fTh3M1ne';
 

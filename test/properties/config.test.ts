@@ -13,8 +13,7 @@ import { Resolver } from '../../src/config/resolver.ts';
 import { isCollection, toText, type Value } from '../../src/config/value.ts';
 import { type Entry, Variables } from '../../src/config/variables.ts';
 import { readYaml } from '../../src/config/yaml.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
-import { yamlTokens } from '../support/yaml-tokens.ts';
+import { callTwice, itHolds, printedForms, yamlTokens } from './mutated-input.ts';
 
 /** A made-up secret, the value of a secret field in seeds. No error may contain it. */
 const CANARY = 'c4n4ry0fTh3M1ne';

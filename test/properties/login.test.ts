@@ -6,8 +6,8 @@ import { matchesState, parseAuthorizationResponse } from '../../src/oauth/login/
 import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
+import { callTwice, itHolds, printedForms } from './mutated-input.ts';
 
 const STATE = 'st4te-0f-ours';
 const CODE = 'c4n4ry0fTh3M1ne';

@@ -9,8 +9,8 @@ import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { findRefreshToken, parseTokenResponse } from '../../src/oauth/token-response.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
 import { encodingsOf } from '../support/leaks.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
+import { callTwice, itHolds, printedForms } from './mutated-input.ts';
 
 /** Made-up secrets with characters that every encoding changes. */
 const CANARY = 'c4n4ry S3cr3t/+~"<é&\'0fTh3M1ne';

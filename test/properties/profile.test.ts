@@ -9,7 +9,7 @@ import { parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { parseStrictUrl } from '../../src/profile/url.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
+import { callTwice, itHolds, printedForms } from './mutated-input.ts';
 
 /** A made-up secret, the suffix of every value of the fields below. */
 const CANARY = 'c4n4ry0fTh3M1ne';

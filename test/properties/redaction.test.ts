@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { RedactedStream, Redactor } from '../../src/redaction/redactor.ts';
 import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../src/redaction/sanitize.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { awkwardSecrets, encodings, encodingsBeforeBase64, toBase64 } from '../support/encodings.ts';
-import { callTwice, itHolds } from '../support/mutated-input.ts';
+import { awkwardSecrets, encodings, encodingsBeforeBase64, toBase64 } from '../support/leaks.ts';
+import { callTwice, itHolds } from './mutated-input.ts';
 
 /** Shorter values are redacted in their own field only. */
 const MIN_LENGTH = 8;

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { recordId } from '../../src/store/encryption.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
-import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from '../support/encrypted-record.ts';
-import { itHolds } from '../support/mutated-input.ts';
+import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from './encrypted-record.ts';
+import { itHolds } from './mutated-input.ts';
 
 /** The value that the fake Redis server returns for every record. */
 let stored = '';

@@ -3,9 +3,8 @@ import { InvalidScriptError } from '../../src/errors.ts';
 import { ConditionSyntaxError, parseCondition } from '../../src/script/condition.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
 import type { Script } from '../../src/script/script.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
-import { commandsOf, sampleRegistry, sampleSource } from '../support/sample-commands.ts';
-import { yamlTokens } from '../support/yaml-tokens.ts';
+import { commandsOf, sampleRegistry, sampleSource } from '../script/sample-commands.ts';
+import { callTwice, itHolds, printedForms, yamlTokens } from './mutated-input.ts';
 
 const CANARY = 'c4n4ry0fTh3M1ne';
 /** A line is truncated before it is escaped, and an escape has six characters. */

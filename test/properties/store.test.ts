@@ -7,8 +7,8 @@ import { parseRecord, parseRecordOf, serializeRecord } from '../../src/flows/rec
 import { Secret } from '../../src/redaction/secret.ts';
 import { decryptRecord, parseKeys, type RecordPlaintext, recordId } from '../../src/store/encryption.ts';
 import { Records } from '../../src/store/vault/records.ts';
-import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from '../support/encrypted-record.ts';
-import { callTwice, itHolds } from '../support/mutated-input.ts';
+import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from './encrypted-record.ts';
+import { callTwice, itHolds } from './mutated-input.ts';
 
 /** Only the authentic record is accepted; every other input is an error that names the file. */
 function checkDecrypted(

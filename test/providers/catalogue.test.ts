@@ -4,9 +4,7 @@ import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
 import { microsoft } from '../../src/providers/microsoft.ts';
 import { okta } from '../../src/providers/okta.ts';
 import { catalogueTypes, findProvider, loadCatalogue } from '../../src/providers/registry.ts';
-import { catalogueProfiles } from '../support/catalogue-profiles.ts';
-import { loginProfileOf, profileOf } from '../support/profile-of.ts';
-import { decodeRequest, issuesOf } from '../support/read-sample.ts';
+import { catalogueProfiles, decodeRequest, issuesOf, loginProfileOf, profileOf } from '../support/profiles.ts';
 
 /** Parts of values that would change the host or the path of a URL. */
 const hostile = [

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildAuthorizationParameters, buildCodeTokenRequest } from '../../src/oauth/login/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { loginProfileOf, profileOf } from '../support/profile-of.ts';
-import { issuesOf } from '../support/read-sample.ts';
+import { issuesOf, loginProfileOf, profileOf } from '../support/profiles.ts';
 
 const fields = { type: 'custom', url: 'https://id.example.com/token', client_id: 'app', scope: 'a b' };
 const refresh = { ...fields, grant_type: 'refresh_token', refresh_token: 'r' };

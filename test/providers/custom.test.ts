@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createResponse, decodeRequest, issuesOf, providerErrorFor, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { createResponse, decodeRequest, issuesOf, providerErrorFor, readAcme, samples } from '../support/profiles.ts';
 
 const url = 'https://id.example.com/token';
 

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalogue } from '../../src/providers/registry.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { createResponse, parseResponse, providerErrorFor, RECEIVED_AT } from '../support/read-sample.ts';
+import { createResponse, parseResponse, profileOf, providerErrorFor, RECEIVED_AT } from '../support/profiles.ts';
 
 const app = { type: 'github', client_id: 'Iv1.app', client_secret: 'a-client-secret', refresh_token: 'ghr_1' };
 beforeAll(() => loadCatalogue());

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createResponse, decodeRequest, parseResponse, providerErrorFor, readAcme } from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+import {
+  createResponse,
+  decodeRequest,
+  parseResponse,
+  providerErrorFor,
+  readAcme,
+  samples,
+  secrets,
+} from '../support/profiles.ts';
 
 const { gitlabPassword, gitlabRefresh } = samples;
 const gitlabCode = { ...gitlabRefresh, refresh_token: '', grant_type: 'authorization_code', code: 'a-code-of-gitlab' };

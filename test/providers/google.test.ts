@@ -6,8 +6,9 @@ import {
   parseResponse,
   providerErrorFor,
   readAcme,
-} from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+  samples,
+  secrets,
+} from '../support/profiles.ts';
 
 const { google } = samples;
 const code = { ...google, grant_type: 'authorization_code', code: '4/abcdefgh', refresh_token: '' };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createResponse, decodeRequest, providerErrorFor, readAcme } from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+import { createResponse, decodeRequest, providerErrorFor, readAcme, samples, secrets } from '../support/profiles.ts';
 
 const url = 'https://login.microsoftonline.com/contoso.onmicrosoft.com/oauth2/v2.0/token';
 const { microsoftPassword, microsoftRefresh, microsoftClient } = samples;

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createResponse, decodeRequest, providerErrorFor, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+import {
+  createResponse,
+  decodeRequest,
+  providerErrorFor,
+  RECEIVED_AT,
+  readAcme,
+  samples,
+  secrets,
+} from '../support/profiles.ts';
 
 const { oktaPassword, oktaRefresh } = samples;
 const url = 'https://trial-1234567.okta.com/oauth2/default/v1/token';

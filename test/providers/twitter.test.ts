@@ -6,8 +6,9 @@ import {
   parseResponse,
   providerErrorFor,
   readAcme,
-} from '../support/read-sample.ts';
-import { samples, secrets } from '../support/sample-profiles.ts';
+  samples,
+  secrets,
+} from '../support/profiles.ts';
 
 const { twitter } = samples;
 

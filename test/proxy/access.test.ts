@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { send, sendRaw, startProxied, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { send, sendRaw, startProxied, TOKEN, waitForLog } from '../support/proxy.ts';
 
 /** A proxy in front of an API that counts its requests. */
 async function startCounted(options = {}) {

@@ -2,8 +2,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProxy } from '../../src/proxy.ts';
 import { Authority } from '../support/certificates.ts';
-import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
-import { startProvider, startProxied, startServer, TOKEN } from '../support/proxy-fixture.ts';
+import { chromiumPath, launchBrowser } from '../support/chromium.ts';
+import { startProvider, startProxied, TOKEN } from '../support/proxy.ts';
+import { startServer } from '../support/server.ts';
 
 /** JavaScript for a page that tries to read `secret` from a server in every way that a page has. */
 const attackOn = (base: string): string => `(async () => {

@@ -6,7 +6,8 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createProxy, type ProxiedRequest, type ProxyOptions } from '../../src/proxy.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
-import { read, send, sendRaw, startProvider, startServer, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { read, send, sendRaw, startProvider, TOKEN, waitForLog } from '../support/proxy.ts';
+import { startServer } from '../support/server.ts';
 
 const authority = new Authority();
 const tls = authority.issue({ name: 'api', hosts: SERVER_NAMES });

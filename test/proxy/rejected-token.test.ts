@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
-import { read, send, startProxied, TOKEN } from '../support/proxy-fixture.ts';
+import { read, send, startProxied, TOKEN } from '../support/proxy.ts';
 
 /** An API that accepts tokens from this number on. Responds with the number and the body. */
 function acceptFrom(minimum: { value: number }) {
@@ -30,7 +30,7 @@ test('a rejected token is replaced once, and the request is repeated with its bo
   minimum.value = 3;
   const bodies = await Promise.all(Array.from({ length: 10 }, () => send(port, '/')));
   expect(bodies.map(({ status, body }) => [status, body])).toEqual(Array(10).fill([200, '3']));
-  expect(provider.received).toHaveLength(3);
+  expect(provider.requests).toHaveLength(3);
 });
 
 test('a body of more than 64 KiB is not repeated, but the next request has the new token', async () => {
@@ -72,18 +72,18 @@ test('an API that rejects every token gets one new token, and its response goes 
   const { port, provider } = await startProxied(handle);
   for (const _ of [1, 2, 3]) expect(await send(port, '/')).toMatchObject({ status: 401, body: '2' });
   expect(seen).toEqual(['GET 1 0', 'GET 2 0', 'GET 2 0', 'GET 2 0']);
-  expect(provider.received).toHaveLength(2);
+  expect(provider.requests).toHaveLength(2);
 });
 
 test('a 403 goes through and changes nothing', async () => {
   const { port, provider } = await startProxied((_, response) => response.writeHead(403).end());
   for (const _ of [1, 2]) expect(await send(port, '/')).toMatchObject({ status: 403 });
-  expect(provider.received).toHaveLength(1);
+  expect(provider.requests).toHaveLength(1);
 });
 
 test('a token that cannot be replaced is a 502 with the reason', async () => {
   const { port, provider } = await startProxied((_, response) => {
-    void provider.close().then(() => response.writeHead(401).end());
+    void provider.stop().then(() => response.writeHead(401).end());
   });
   const { status, body } = await send(port, '/');
   expect(status).toBe(502);

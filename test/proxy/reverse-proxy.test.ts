@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createProxy } from '../../src/proxy.ts';
-import { read, send, startProvider, startProxied, startServer, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { createTestDirectory } from '../support/directory.ts';
+import { read, send, startProvider, startProxied, TOKEN, waitForLog } from '../support/proxy.ts';
+import { startServer } from '../support/server.ts';
 
 /** Responds with the request as the server received it. */
 const echo = (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -69,7 +71,7 @@ test('a header of another name carries the token if the profile says so', async 
 test('without a token no request is sent, and the client gets 502 with the reason', async () => {
   const target = await startServer(() => expect.unreachable());
   const { provider, data } = await startProvider([`http://127.0.0.1:${target.port}`]);
-  await provider.close();
+  await provider.stop();
   const proxy = await createProxy('api', { data, store: 'memory' });
   onTestFinished(() => proxy.close());
   const { status, headers, body } = await send(Number(new URL(proxy.url).port), '/', { method: 'POST', body: 'x' });
@@ -92,8 +94,7 @@ test('an API that cannot be reached is a 502 that names the reason', async () =>
 });
 
 test('a Unix socket is only for its user, and is removed', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = createTestDirectory();
   const target = await startServer(echo);
   const { data } = await startProvider([`http://127.0.0.1:${target.port}`]);
   const socketPath = join(directory, 'proxy.sock');

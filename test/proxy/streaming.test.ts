@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { openSocket, read, startProxied, waitForLog } from '../support/proxy-fixture.ts';
+import { openSocket, read, startProxied, waitForLog } from '../support/proxy.ts';
 
 /** Resolves with the next chunk, as a string. */
 async function nextChunk(stream: NodeJS.ReadableStream): Promise<string> {

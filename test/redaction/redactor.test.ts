@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RedactedStream, Redactor } from '../../src/redaction/redactor.ts';
 import { MASK, Secret } from '../../src/redaction/secret.ts';
-import { anyString } from '../support/any-string.ts';
-import { awkwardSecrets, encodings, encodingsBeforeBase64, toBase64 } from '../support/encodings.ts';
+import { anyString } from '../support/arbitraries.ts';
+import { awkwardSecrets, encodings, encodingsBeforeBase64, toBase64 } from '../support/leaks.ts';
 
 function createRedactor(...values: string[]): Redactor {
   const redactor = new Redactor();

@@ -7,7 +7,7 @@ import {
   hasControls,
   isPrintableAscii,
 } from '../../src/redaction/sanitize.ts';
-import { anyString } from '../support/any-string.ts';
+import { anyString } from '../support/arbitraries.ts';
 
 describe('escapeControls', () => {
   it.each([

@@ -4,7 +4,7 @@ import { format, inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { joinStrings, MASK, onSecretCreated, registerSecret, Secret } from '../../src/redaction/secret.ts';
-import { anyString } from '../support/any-string.ts';
+import { anyString } from '../support/arbitraries.ts';
 
 const PLAINTEXT = 'hunter2-hunter2';
 const secret = new Secret(PLAINTEXT);

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Authority } from '../support/certificates.ts';
+import { Sandbox } from '../support/cli.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { freePort, hasRedis, RedisServer } from '../support/redis-server.ts';
-import { StrictServer, type TokenFamily } from '../support/rotation.ts';
-import { Sandbox } from '../support/run-cli.ts';
-import { anyKey } from '../support/store-home.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
+import { closedPort } from '../support/server.ts';
+import { anyKey } from '../support/store.ts';
+import { StrictServer, type TokenFamily } from './fixture.ts';
 
 let provider: StrictServer;
 let redis: RedisServer | undefined;
@@ -169,7 +170,7 @@ describe.skipIf(!hasRedis)('the command line with a Redis (needs redis-server)',
   const env = { OAUTH_PROFILE_KEY: anyKey() };
 
   it.each([
-    ['is not running', async () => `redis://${login}127.0.0.1:${await freePort()}`],
+    ['is not running', async () => `redis://${login}127.0.0.1:${await closedPort()}`],
     ['rejects the password', () => `redis://${login}127.0.0.1:${redis?.port}`],
     ['requires a password', () => `redis://127.0.0.1:${redis?.port}`],
   ])('exits with 6, sends nothing and prints no password if it %s', async (_, makeUrl) => {

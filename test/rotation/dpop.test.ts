@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
-import { Home, type Served, StrictServer, Worker } from '../support/rotation.ts';
-import { anyKey } from '../support/store-home.ts';
+import { anyKey } from '../support/store.ts';
+import { Home, type Served, StrictServer, Worker } from './fixture.ts';
 
 const PROCESSES = 8;
 const CALLERS = 20;

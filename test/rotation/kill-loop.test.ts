@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { Home, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
-import { anyKey } from '../support/store-home.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
+import { anyKey } from '../support/store.ts';
+import { Home, StrictServer, type TokenFamily, Worker } from './fixture.ts';
 
 /** More for a long run: `KILLS=1000 npx vitest run test/rotation/kill-loop.test.ts`. */
 const KILLS = Number(process.env['KILLS'] ?? 20);

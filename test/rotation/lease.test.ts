@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { type FamilyOptions, Home, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
-import { anyKey } from '../support/store-home.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
+import { anyKey } from '../support/store.ts';
+import { type FamilyOptions, Home, StrictServer, type TokenFamily, Worker } from './fixture.ts';
 
 // A lease lasts 5 s. If a second use would revoke the family, an attempt is awaited for up to 10 s. The tests of this file wait concurrently.
 /** The family, used by a profile with another `options.timeout`. */

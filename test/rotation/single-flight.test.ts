@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
-import { locksTaken, RedisMonitor } from '../support/redis-monitor.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { Home, type Served, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
-import { anyKey } from '../support/store-home.ts';
+import { hasRedis, locksTaken, RedisMonitor, RedisServer } from '../support/redis.ts';
+import { anyKey } from '../support/store.ts';
+import { Home, type Served, StrictServer, type TokenFamily, Worker } from './fixture.ts';
 
 const PROCESSES = 8;
 const CALLERS = 20;

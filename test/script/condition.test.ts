@@ -6,7 +6,7 @@ import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { ConditionSyntaxError, type Lookup, parseCondition } from '../../src/script/condition.ts';
-import { anyString } from '../support/any-string.ts';
+import { anyString } from '../support/arbitraries.ts';
 
 const source = { label: 'x', directory: '/', trust: 'given' } as const;
 const externalSources: ExternalSources = { env: () => undefined, readFileInside: () => undefined };

@@ -8,7 +8,7 @@ import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { exampleOf } from '../../src/script/describe-command.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
 import { scriptSchema } from '../../src/script/schema.ts';
-import { commandsOf, sampleRegistry, sampleSource } from '../support/sample-commands.ts';
+import { commandsOf, sampleRegistry, sampleSource } from './sample-commands.ts';
 
 const schemaOf = (registry: Registry) =>
   new Ajv2020({ strict: true, strictRequired: false, strictTuples: false, allowUnionTypes: true }).compile(

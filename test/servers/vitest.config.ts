@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
     include: ['test/servers/**/*.test.ts'],
-    globalSetup: ['test/support/require-build.ts'],
+    globalSetup: ['test/support/build.ts'],
     testTimeout: 60_000,
     maxWorkers: 2,
   },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { longWait, plaintext, put, storedRecord, withLock } from '../support/store-home.ts';
+import { longWait, plaintext, put, storedRecord, withLock } from '../support/store.ts';
 
 /** The store that a suite tests. */
 export interface StoreUnderTest {

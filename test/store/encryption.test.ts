@@ -13,7 +13,7 @@ import {
   parseKeys,
   recordId,
 } from '../../src/store/encryption.ts';
-import { anyKey, longWait, plaintext, put, StoreHome, storedRecord, withLock } from '../support/store-home.ts';
+import { anyKey, longWait, plaintext, put, StoreHome, storedRecord, withLock } from '../support/store.ts';
 
 const keysOf = (...keys: string[]) => parseKeys(new Secret(keys.join(',')), 'the key');
 const unreadable = expect.objectContaining({ code: 'store_unreadable' });

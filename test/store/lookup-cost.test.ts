@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { TokenStore } from '../../src/ports.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { memoryDirectory } from '../support/store-crash.ts';
-import { anyKey, put, StoreHome, storedRecord, withLock } from '../support/store-home.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
+import { anyKey, put, StoreHome, storedRecord, withLock } from '../support/store.ts';
+import { memoryDirectory } from './crash-simulation.ts';
 
 /** The lookups of `get-token`: a known refresh token, a later one of its family, an unknown one, and the lock of a new family. */
 const lookups: readonly ((store: TokenStore) => Promise<unknown>)[] = [

@@ -1,49 +1,33 @@
-import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, request } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { connect, type Socket } from 'node:net';
 import type { Pair } from './certificates.ts';
-import { closeOf } from './wire-server.ts';
+import { LocalServer } from './server.ts';
 
 /** Handles a CONNECT request. */
 type OnConnect = (request: IncomingMessage, client: Socket, head: Buffer) => void;
 
 /** An HTTP proxy: CONNECT for TLS, absolute URLs for plain HTTP. */
-export class ConnectProxy {
+export class ConnectProxy extends LocalServer {
   readonly connects: IncomingMessage[] = [];
   readonly forwards: IncomingMessage[] = [];
-  readonly clients: Socket[] = [];
-
-  private constructor(
-    readonly server: Server,
-    readonly scheme: 'http' | 'https',
-  ) {
-    server.on('connection', (socket: Socket) => {
-      this.clients.push(socket);
-      socket.on('error', () => {});
-    });
-  }
 
   /** A running proxy that connects every host to one local port, unless `onConnect` is given. */
-  static async start(
-    targetPort: number,
-    onConnect: OnConnect = tunnelTo(targetPort),
-    tls?: Pair,
-  ): Promise<ConnectProxy> {
-    const server =
+  static start(targetPort: number, onConnect: OnConnect = tunnelTo(targetPort), tls?: Pair): Promise<ConnectProxy> {
+    const proxy =
       tls === undefined
-        ? createHttp()
-        : createHttps({ cert: tls.cert, key: tls.key, requestCert: true, rejectUnauthorized: false });
-    const proxy = new ConnectProxy(server, tls === undefined ? 'http' : 'https');
-    server.on('tlsClientError', () => {});
-    server.on('connect', (message: IncomingMessage, client: Socket, head: Buffer) => {
+        ? new ConnectProxy(createHttp())
+        : new ConnectProxy(
+            createHttps({ cert: tls.cert, key: tls.key, requestCert: true, rejectUnauthorized: false }),
+            'https',
+          );
+    proxy.server.on('connect', (message: IncomingMessage, client: Socket, head: Buffer) => {
       client.on('error', () => {});
       client.on('end', () => client.end());
       proxy.connects.push(message);
       onConnect(message, client, head);
     });
-    server.on('request', (message, response) => {
+    proxy.server.on('request', (message, response) => {
       proxy.forwards.push(message);
       const { pathname, search } = new URL(message.url ?? '');
       const options = { host: '127.0.0.1', port: targetPort, path: pathname + search, method: message.method };
@@ -54,30 +38,12 @@ export class ConnectProxy {
       onward.on('error', () => response.destroy());
       message.pipe(onward);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => proxy.stop());
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return proxy.start();
   }
 
   /** The URL of the proxy, with optional credentials (`user:password@`). */
   url(credentials = ''): string {
     return `${this.scheme}://${credentials}127.0.0.1:${this.port}`;
-  }
-
-  /** Resolves when every connection made so far is closed, seen from the proxy. */
-  async allClosed(): Promise<void> {
-    await Promise.all(this.clients.filter((socket) => !socket.destroyed).map(closeOf));
-  }
-
-  async stop(): Promise<void> {
-    for (const client of this.clients) client.destroy();
-    this.server.close();
-    await once(this.server, 'close');
   }
 }
 

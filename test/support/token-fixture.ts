@@ -1,18 +1,18 @@
 import { expect } from 'vitest';
 import type { Client } from '../../src/client.ts';
+import { TransportError } from '../../src/errors.ts';
 import { type FamilyRecord, parseRecord, serializeRecord } from '../../src/flows/records.ts';
 import { SingleFlight } from '../../src/flows/single-flight.ts';
 import type { TokenResult } from '../../src/flows/token-cache.ts';
 import { findFamily } from '../../src/flows/token-family.ts';
 import { type GetTokenOptions, getProfileToken } from '../../src/get-token.ts';
-import type { RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import type { Send, StoredRecord, TokenStore, WireRequest } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { fakePorts } from './fake-ports.ts';
-import { ManualClock } from './manual-clock.ts';
-import { createPlainMemoryStore } from './memory-store.ts';
-import { profileOf } from './profile-of.ts';
-import { RotatingProvider } from './rotating-provider.ts';
+import { fakePorts, ManualClock } from './ports.ts';
+import { profileOf } from './profiles.ts';
+import { createPlainMemoryStore } from './store.ts';
 
 /** The refresh token that is configured in the profile. */
 export const FIRST = 'configured-refresh-token';
@@ -89,40 +89,6 @@ export async function familyOf(profile: Profile, store: TokenStore): Promise<Fam
   return family;
 }
 
-/** A store whose locks have some functions replaced. */
-export function withLockFunctions(
-  store: TokenStore,
-  replace: (lock: RecordLock<unknown>) => Partial<RecordLock<unknown>>,
-): TokenStore {
-  return {
-    ...store,
-    async lock(key, options) {
-      const lock = await store.lock(key, options);
-      return { ...lock, ...replace(lock) } as typeof lock;
-    },
-  };
-}
-
-/** Writes a record under its lock. */
-export async function writeRecord(store: TokenStore, key: string, record: StoredRecord): Promise<void> {
-  const lock = await store.lock(key, { timeoutMs: 1_000, signal: undefined });
-  try {
-    await lock.write(record);
-  } finally {
-    await lock.release();
-  }
-}
-
-/** Removes a record under its lock. */
-export async function removeRecord(store: TokenStore, key: string): Promise<void> {
-  const lock = await store.lock(key, { timeoutMs: 1_000, signal: undefined });
-  try {
-    await lock.remove();
-  } finally {
-    await lock.release();
-  }
-}
-
 /** The family after a rotation by another machine: another refresh token, its own access token, no attempt in progress. */
 export function rotateFamily(
   family: FamilyRecord,
@@ -148,4 +114,60 @@ export function rotateFamily(
     tokens: Object.fromEntries(tokens),
     attempt: undefined,
   });
+}
+
+/** A provider that rotates refresh tokens and revokes the family when one is used twice. A test can delay or lose its responses. */
+export class RotatingProvider {
+  readonly requests: URLSearchParams[] = [];
+  /** The only valid refresh token. */
+  current: string;
+  /** Whether the family is revoked, because a refresh token was used twice. */
+  revoked = false;
+  /** `expires_in` of every token, in seconds. */
+  expiresIn: number | undefined = 3600;
+  /** Replaces the next responses, one each. `lose` processes the request and sends no response; `unreachable` receives no request. */
+  readonly next: (HttpResponse | 'lose' | 'unreachable')[] = [];
+  /** While set, responses wait for it. */
+  gate: Promise<void> | undefined;
+  #issued = 0;
+
+  /** Every request advances `clock` by a millisecond. */
+  constructor(
+    first: string,
+    readonly clock: { time: number },
+  ) {
+    this.current = first;
+  }
+
+  send: Send = async (request: WireRequest) => {
+    const form = new URLSearchParams(request.body);
+    this.requests.push(form);
+    this.clock.time++;
+    const planned = this.next.shift();
+    if (planned === 'unreachable') throw new TransportError('connection_failed', 'unreachable', { sent: false });
+    const response = typeof planned === 'object' ? planned : this.#respond(form);
+    await this.gate;
+    if (planned === 'lose') throw new TransportError('timeout', 'the response was lost', { sent: true });
+    return response;
+  };
+
+  #respond(form: URLSearchParams): HttpResponse {
+    if (form.get('grant_type') !== 'refresh_token') return jsonResponse(200, this.#issueToken());
+    if (this.revoked || form.get('refresh_token') !== this.current) {
+      this.revoked = true;
+      return jsonResponse(400, { error: 'invalid_grant' });
+    }
+    this.current = `rotated-refresh-token-${this.#issued + 1}`;
+    return jsonResponse(200, { ...this.#issueToken(), refresh_token: this.current });
+  }
+
+  #issueToken(): Record<string, unknown> {
+    const access_token = `access-token-${++this.#issued}`;
+    return { access_token, token_type: 'Bearer', ...(this.expiresIn !== undefined && { expires_in: this.expiresIn }) };
+  }
+}
+
+/** A JSON response. */
+export function jsonResponse(status: number, members: Record<string, unknown>): HttpResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(members) };
 }

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { recipes } from '../../../src/providers/catalogue/recipes.ts';
 import { profileSchema } from '../../../tools/make-profile-schema.js';
 import { runCommand } from '../../../tools/run-command.js';
-import { catalogueProfiles } from '../../support/catalogue-profiles.ts';
+import { catalogueProfiles } from '../../support/profiles.ts';
 
 const isValid = new Ajv2020({ strict: false }).compile(profileSchema());
 let directory: string;

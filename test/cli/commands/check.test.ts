@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
+import { type Finished, Sandbox } from '../../support/cli.ts';
 import { ConnectProxy, rejectConnect } from '../../support/connect-proxy.ts';
-import { type OidcProvider, startOidcProvider } from '../../support/independent-oidc-provider.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { hasRedis, RedisServer } from '../../support/redis-server.ts';
-import { type Finished, Sandbox } from '../../support/run-cli.ts';
-import { anyKey } from '../../support/store-home.ts';
-import { closedPort, giveJson, serve } from '../../support/wire-server.ts';
+import { type OidcProvider, startOidcProvider } from '../../support/oidc-provider.ts';
+import { hasRedis, RedisServer } from '../../support/redis.ts';
+import { closedPort, giveJson, serve } from '../../support/server.ts';
+import { anyKey } from '../../support/store.ts';
 
 const SECRET = 'c4n4ry-client-secret';
 const REFRESH = 'c4n4ry-refresh-token';
@@ -138,7 +138,7 @@ describe('check --online with oidc-provider', () => {
     const { diagnostics } = await checkOne(refreshing);
     const hint = diagnostics.find(({ where }) => where === 'svc.options.authorization_url')?.hint ?? '';
     const url = /set it to (\S+)$/.exec(hint)?.[1];
-    expect(url).toBe(`${provider.origin}/auth`);
+    expect(url).toBe(`${provider.issuer}/auth`);
     const { levels } = await checkOne({ ...refreshing, 'options.authorization_url': url });
     expect(levels).toEqual(['ok certificate', 'ok clock', 'ok discovery']);
   });

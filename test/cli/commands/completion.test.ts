@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/command-definitions.ts';
-import { Sandbox } from '../../support/run-cli.ts';
+import { Sandbox } from '../../support/cli.ts';
 
 const has = (shell: string): boolean => {
   try {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useToolFixture } from '../../support/tool-fixture.ts';
+import { useToolFixture } from '../../support/cli.ts';
 
 const fixture = useToolFixture();
 const home = (...path: string[]) => join(fixture.sandbox.home, ...path);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createIdToken, useToolFixture } from '../../support/tool-fixture.ts';
+import { createIdToken, useToolFixture } from '../../support/cli.ts';
 
 const fixture = useToolFixture();
 const host = 'api.example.com';

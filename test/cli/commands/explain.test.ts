@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
+import { useCliFixture } from '../../support/cli.ts';
 
 const { run } = useCliFixture();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
+import { useCliFixture } from '../../support/cli.ts';
 
 const fixture = useCliFixture();
 const { run, sentRefreshTokens } = fixture;
@@ -22,7 +22,7 @@ describe('forget', () => {
     });
     expect(await storedNames()).toEqual(['ada']);
     await run('oauth-profile token robot');
-    expect(fixture.server.received).toHaveLength(3);
+    expect(fixture.server.requests).toHaveLength(3);
   });
 
   it('starts again with the configured refresh token, and warns that it may have been replaced', async () => {
@@ -73,7 +73,7 @@ describe('token --no-store', () => {
   it('sends no refresh token that the provider may replace', async () => {
     const { stderr, exit } = await run('oauth-profile token ada --no-store --json');
     expect({ exit, code: JSON.parse(stderr).code }).toEqual({ exit: 2, code: 'usage' });
-    expect(fixture.server.received).toEqual([]);
+    expect(fixture.server.requests).toEqual([]);
   });
 
   it('sends a refresh token that stays valid', async () => {

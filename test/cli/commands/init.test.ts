@@ -6,8 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { profileSchema } from '../../../tools/make-profile-schema.js';
 import { runCommand } from '../../../tools/run-command.js';
-import { Sandbox } from '../../support/run-cli.ts';
-import { hasTerminals, runInTerminal } from '../../support/run-in-terminal.ts';
+import { hasTerminals, runInTerminal, Sandbox } from '../../support/cli.ts';
 
 const isValid = new Ajv2020({ strict: false }).compile(profileSchema());
 
@@ -87,7 +86,7 @@ describe.skipIf(!hasTerminals)('init in a terminal', () => {
     await init.waitFor(/Used by a machine or by a user who logs in \[machine\]: $/);
     init.write('user\n');
     await init.waitFor(/oauth-profile login staff/);
-    expect(await init.finished).toBe(0);
+    expect(await init.finished).toMatchObject({ exit: 0 });
     const { staff } = parse(readFileSync(join(sandbox.work, 'oauth-profiles.yaml'), 'utf8'));
     expect(staff).toEqual({ type: 'okta', tenant_id: '${env:STAFF_TENANT_ID}', client_id: '${env:STAFF_CLIENT_ID}' });
   });
@@ -97,7 +96,7 @@ describe.skipIf(!hasTerminals)('init in a terminal', () => {
     const init = runInTerminal(sandbox, 'oauth-profile init --name x');
     await init.waitFor(/Provider .*: $/);
     init.write('twitter\n');
-    expect(await init.finished).toBe(0);
+    expect(await init.finished).toMatchObject({ exit: 0 });
     expect(parse(readFileSync(join(sandbox.work, 'oauth-profiles.yaml'), 'utf8'))).toHaveProperty('x.type', 'twitter');
   });
 
@@ -106,7 +105,7 @@ describe.skipIf(!hasTerminals)('init in a terminal', () => {
     const init = runInTerminal(sandbox, 'oauth-profile init');
     await init.waitFor(/Provider .*: $/);
     init.write('\u0003');
-    expect(await init.finished).toBe(130);
+    expect(await init.finished).toMatchObject({ exit: 130 });
     expect((await sandbox.run('ls')).stdout).toBe('');
   });
 });

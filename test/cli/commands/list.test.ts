@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
-import { startTokenServer } from '../../support/token-server.ts';
+import { useCliFixture } from '../../support/cli.ts';
+import { startTokenServer } from '../../support/server.ts';
 
 const fixture = useCliFixture();
 const { run } = fixture;
@@ -29,7 +29,7 @@ describe('list', () => {
       const server = await startTokenServer((response) =>
         response.end(`{"access_token":"access-token-x","expires_in":${expiresIn}}`),
       );
-      onTestFinished(() => server.close());
+      onTestFinished(() => server.stop());
       const set = `--set robot.url=http://127.0.0.1:${server.port}/token`;
       expect(await run(`oauth-profile token robot --verbose ${set}`)).toMatchObject({ exit: 0 });
       expect(await run('oauth-profile list')).toMatchObject({ exit: 0, stderr: '' });

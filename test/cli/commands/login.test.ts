@@ -3,13 +3,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Browser } from '../../support/independent-browser.ts';
-import { type Running, startCommand } from '../../support/login-cli.ts';
-import { enterCodeByHand, signInByHand } from '../../support/login-visits.ts';
-import { Sandbox } from '../../support/run-cli.ts';
-import { hasTerminals, runInTerminal } from '../../support/run-in-terminal.ts';
-import { anyKey } from '../../support/store-home.ts';
-import { startTokenServer } from '../../support/token-server.ts';
+import { Browser, enterCodeByHand, signInByHand } from '../../support/browser.ts';
+import { hasTerminals, type Running, runInTerminal, Sandbox, startCommand } from '../../support/cli.ts';
+import { startTokenServer } from '../../support/server.ts';
+import { anyKey } from '../../support/store.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -114,7 +111,7 @@ describe('Ctrl-C during login', () => {
 
 it('login shows a failed metadata request while it waits', async () => {
   const server = await startTokenServer((response) => response.destroy());
-  onTestFinished(() => server.close());
+  onTestFinished(() => server.stop());
   const url = `http://127.0.0.1:${server.port}`;
   const options = `options: {authorization_url: "${url}/authorize"}`;
   sandbox.write('oauth-profiles.yaml', `acme: {type: custom, url: "${url}/token", client_id: app, ${options}}\n`);
@@ -128,19 +125,19 @@ it('login shows a failed metadata request while it waits', async () => {
 describe.skipIf(!hasTerminals)('login in a terminal', () => {
   it('accepts the redirect URL of a browser on another machine, and rejects a wrong one', async () => {
     const login = runInTerminal(sandbox, 'oauth-profile login drive --emulate');
-    const url = await login.waitFor(/^ {2}(http\S+)\r?\n/m);
+    const [, url = ''] = await login.waitFor(/^ {2}(http\S+)\r?\n/m);
     await login.waitFor(/paste the URL/);
     login.write('http://127.0.0.1:1/callback?code=x&state=y\n');
     await login.waitFor(/paste the whole URL/);
     login.write(`${await signInByHand(url)}\n`);
     await login.waitFor(/logged in: drive as ada@example\.com/);
-    expect(await login.finished).toBe(0);
+    expect(await login.finished).toMatchObject({ exit: 0 });
   });
 
   it('is ended by Ctrl-C with 130', async () => {
     const login = runInTerminal(sandbox, 'oauth-profile login drive --emulate');
     await login.waitFor(/paste the URL/);
     login.write('\u0003');
-    expect(await login.finished).toBe(130);
+    expect(await login.finished).toMatchObject({ exit: 130 });
   });
 });

@@ -4,10 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordConnections, Sandbox } from '../../support/cli.ts';
 import { encodingsOf, leaksIn } from '../../support/leaks.ts';
-import { recordConnections } from '../../support/record-connections.ts';
-import { Sandbox } from '../../support/run-cli.ts';
-import { startTokenServer, type TokenServer } from '../../support/token-server.ts';
+import { startTokenServer, type TokenServer } from '../../support/server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const sandbox = new Sandbox();
@@ -206,11 +205,11 @@ describe('secrets', () => {
     const all = [...Object.values(issued), secret];
     let server: TokenServer;
     beforeAll(async () => {
-      server = await startTokenServer((response, { url, headers, body }) => {
-        if (url === '/token')
+      server = await startTokenServer((response, { path, headers, body }) => {
+        if (path === '/token')
           return void response.end(JSON.stringify({ ...issued, token_type: 'Bearer', expires_in: 60 }));
         // An API that repeats the request in many encodings.
-        const repeated = [String(headers.authorization ?? ''), decodeURIComponent(url ?? ''), body].flatMap((text) => [
+        const repeated = [String(headers.authorization ?? ''), decodeURIComponent(path ?? ''), body].flatMap((text) => [
           text,
           ...all.filter((one) => text.includes(one) || text.includes(encodeURIComponent(one))).flatMap(encodingsOf),
         ]);
@@ -218,14 +217,14 @@ describe('secrets', () => {
         const ascii = repeated.filter((text) => /^[\x20-\x7e]*$/.test(text)).join(' | ');
         response.setHeader('x-echo', ascii);
         response.setHeader('location', `https://other.example/?${encodeURIComponent(String(headers.authorization))}`);
-        response.statusCode = url?.startsWith('/error') ? 500 : 200;
+        response.statusCode = path?.startsWith('/error') ? 500 : 200;
         response.statusMessage = ascii;
-        if (url?.startsWith('/json'))
+        if (path?.startsWith('/json'))
           response.setHeader('content-type', 'application/json').end(JSON.stringify({ echo, data: [{ repeated }] }));
         else response.end(`<html><body>${echo}</body></html>`);
       });
     });
-    afterAll(() => server.close());
+    afterAll(() => server.stop());
 
     const steps = `
   - ws.oauthProfile: [token, p]
@@ -340,7 +339,7 @@ steps:${steps}`,
       // If a step failed for another reason, it would not test the masking.
       expect(failures).toEqual(failing.map((start) => expect.stringContaining(start)));
       expect(
-        server.received.filter(({ headers }) => headers.authorization === `Bearer ${issued.access_token}`).length,
+        server.requests.filter(({ headers }) => headers.authorization === `Bearer ${issued.access_token}`).length,
       ).toBe(9);
       expect(leaksIn(text, all)).toEqual([]);
       // Nor is a part of a secret left where a string was truncated.

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONFIGURED, useCliFixture } from '../../support/cli-fixture.ts';
-import { startTokenServer } from '../../support/token-server.ts';
+import { CONFIGURED, useCliFixture } from '../../support/cli.ts';
+import { startTokenServer } from '../../support/server.ts';
 
 const fixture = useCliFixture();
 const { run, sentRefreshTokens } = fixture;
@@ -14,7 +14,7 @@ describe('token', () => {
       stderr: '',
       exit: 0,
     });
-    expect(fixture.server.received).toHaveLength(1);
+    expect(fixture.server.requests).toHaveLength(1);
   });
 
   it('with --verbose prints the request and whether the token is new', async () => {
@@ -70,13 +70,13 @@ describe('token', () => {
     expect(robot.stderr).toMatch(/^warning: the token is not cached: /);
     const ada = await run('oauth-profile token ada', broken);
     expect(ada).toMatchObject({ stdout: '', exit: 6 });
-    expect(fixture.server.received).toHaveLength(1);
+    expect(fixture.server.requests).toHaveLength(1);
   });
 
   it('rejects an invalid --min-ttl or --store', async () => {
     expect(await run('oauth-profile token robot --min-ttl soon')).toMatchObject({ exit: 2 });
     expect(await run('oauth-profile token robot --store http://127.0.0.1')).toMatchObject({ exit: 2 });
-    expect(fixture.server.received).toHaveLength(0);
+    expect(fixture.server.requests).toHaveLength(0);
   });
 
   it('leaves no secret in plaintext in the vault, and no lock', async () => {
@@ -109,7 +109,7 @@ describe('token', () => {
       );
       expect(exit).toBe(0);
       expect(stdout).toMatch(/^status [34], token is \[\]\nthe former value$/);
-      await server.close();
+      await server.stop();
     },
   );
 });

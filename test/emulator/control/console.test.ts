@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../../support/launch-browser.ts';
+import { launchBrowser } from '../../support/chromium.ts';
 import { profiles, tokenUrls, useEmulator } from '../fixture.ts';
 
 describe('the console of the emulator', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sendRequest } from '../../support/send-request.ts';
-import { profiles, tokenUrls, useEmulator } from '../fixture.ts';
+import { profiles, sendRequest, tokenUrls, useEmulator } from '../fixture.ts';
 
 describe('the control API', () => {
   const server = useEmulator({ profiles, signing: { alg: 'ES256' } });

@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ReceivedResponse, sendRequest } from '../../support/send-request.ts';
-import { profiles, useEmulator } from '../fixture.ts';
+import { profiles, type ReceivedResponse, sendRequest, useEmulator } from '../fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas are nested objects of any shape.
 type Schema = Record<string, any>;

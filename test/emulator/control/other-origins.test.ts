@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchBrowser } from '../../support/launch-browser.ts';
+import { launchBrowser } from '../../support/chromium.ts';
 import { profiles, useEmulator } from '../fixture.ts';
 
 const script = readFileSync(join(import.meta.dirname, 'page', 'attack.js'), 'utf8');

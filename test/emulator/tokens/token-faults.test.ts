@@ -2,8 +2,7 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Fault, FaultKind } from '../../../src/emulator/faults.ts';
 import { startEmulator } from '../../../src/emulator/start-emulator.ts';
-import { basic, sendRequest } from '../../support/send-request.ts';
-import { profiles, tokenUrls, useEmulator } from '../fixture.ts';
+import { basic, profiles, sendRequest, tokenUrls, useEmulator } from '../fixture.ts';
 
 describe('a fault', () => {
   const server = useEmulator({ profiles, signing: { alg: 'ES256' }, clock: Date.now });

@@ -7,8 +7,7 @@ import * as oidc from 'openid-client';
 import passport from 'passport';
 import { ExtractJwt, Strategy } from 'passport-jwt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, sendRequest } from '../../support/send-request.ts';
-import { profiles, useEmulator } from '../fixture.ts';
+import { basic, profiles, sendRequest, useEmulator } from '../fixture.ts';
 
 const AUDIENCE = 'api://default';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../../src/errors.ts';
 import { checkCertificate, checkClock, checkFailure } from '../../../src/flows/diagnose/check-connection.ts';
-import { profileOf } from '../../support/profile-of.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
 const DAY_MS = 86_400_000;

@@ -4,8 +4,8 @@ import { checkOnline, type OnlinePorts } from '../../../src/flows/diagnose/check
 import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import type { ApiRequest, ApiResponse, LoginPorts } from '../../../src/ports.ts';
 import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
-import { FakeClock } from '../../support/fake-ports.ts';
-import { profileOf } from '../../support/profile-of.ts';
+import { FakeClock } from '../../support/ports.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 const NOW = new FakeClock().time;
 const server = 'https://login.example.test';

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../../src/errors.ts';
 import { checkStore, type StorePorts } from '../../../src/flows/diagnose/check-store.ts';
 import { inspectDirectory } from '../../../src/store/vault/inspect-directory.ts';
-import { createPlainMemoryStore } from '../../support/memory-store.ts';
-import { anyKey, put, StoreHome, storedRecord } from '../../support/store-home.ts';
+import { anyKey, createPlainMemoryStore, put, StoreHome, storedRecord } from '../../support/store.ts';
 
 const limits = { timeoutMs: 5_000, signal: undefined };
 const unused = (): never => expect.fail('not needed');

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import { isSameEndpoint } from '../../../src/oauth/metadata.ts';
 import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
 import { findProvider } from '../../../src/providers/registry.ts';
-import { profileOf } from '../../support/profile-of.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/errors.ts';
-import { settle } from '../../support/manual-clock.ts';
+import { settle } from '../../support/ports.ts';
 import { google, microsoft, STATE, startBrowserLogin, VERIFIER } from './browser-fixture.ts';
 
 const custom = {

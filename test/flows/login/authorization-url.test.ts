@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/errors.ts';
 import { createAuthorizationUrl } from '../../../src/flows/login/authorization-url.ts';
 import type { WireRequest } from '../../../src/ports.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
-import { json } from '../../support/rotating-provider.ts';
+import { fakePorts } from '../../support/ports.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
+import { jsonResponse } from '../../support/token-fixture.ts';
 
 const endpoint = new URL('https://id.example.com/authorize?tenant=a');
 const parameters = new URLSearchParams({
@@ -24,10 +24,10 @@ const metadata = {
   requiresPushedRequest: false,
   requiresSignedRequest: false,
 };
-const pushed = json(201, { request_uri: 'urn:example:1', expires_in: 60 });
+const pushed = jsonResponse(201, { request_uri: 'urn:example:1', expires_in: 60 });
 
 /** Creates the URL with responses of the endpoint for pushed requests. */
-async function create(responses: (ReturnType<typeof json> | Error)[], changes = {}, fields: object = {}) {
+async function create(responses: (ReturnType<typeof jsonResponse> | Error)[], changes = {}, fields: object = {}) {
   const sent: WireRequest[] = [];
   const ports = fakePorts({
     send: async (request) => {
@@ -65,9 +65,9 @@ describe('the URL of a login page', () => {
   });
 
   it.each([
-    ['rejects it', [json(400, { error: 'unauthorized_client' })]],
-    ['has no such endpoint', [json(404, {})]],
-    ['returns no request_uri', [json(201, {})]],
+    ['rejects it', [jsonResponse(400, { error: 'unauthorized_client' })]],
+    ['has no such endpoint', [jsonResponse(404, {})]],
+    ['returns no request_uri', [jsonResponse(201, {})]],
     [
       'is unavailable',
       Array.from({ length: 3 }, () => new TransportError('connection_failed', 'reset', { sent: true })),
@@ -78,7 +78,7 @@ describe('the URL of a login page', () => {
   });
 
   it('is not created if the server requires pushed requests and rejects this one', async () => {
-    const created = create([json(400, { error: 'invalid_request' })], { requiresPushedRequest: true });
+    const created = create([jsonResponse(400, { error: 'invalid_request' })], { requiresPushedRequest: true });
     await expect(created).rejects.toMatchObject({ code: 'provider_rejected', provider: { error: 'invalid_request' } });
   });
 

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { OAuthProfileError } from '../../../src/errors.ts';
 import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
-import type { LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
-import { ManualClock, settle } from '../../support/manual-clock.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
-import { publishing } from '../../support/published-metadata.ts';
+import type { CallApi, LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
+import { fakePorts, ManualClock, settle } from '../../support/ports.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
 
 export const google = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };
 export const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };
@@ -104,4 +102,14 @@ export function startBrowserLogin(settings: BrowserSettings = {}) {
     receive({ query, show: (page) => void seen.pages.push(page) });
   };
   return { seen, sent, clock, log, outcome, redirect };
+}
+
+/** A server that publishes this document, or the one of a promise, at every URL; without one, every response is 404. An error fails every request. */
+export function publishing(published: unknown): CallApi {
+  return async () => {
+    const document = await published;
+    if (document instanceof Error) throw document;
+    const body = new TextEncoder().encode(document === undefined ? '' : JSON.stringify(document));
+    return { status: document === undefined ? 404 : 200, statusText: '', headers: {}, body };
+  };
 }

@@ -3,9 +3,9 @@ import { TransportError } from '../../../src/errors.ts';
 import { type DeviceCodePrompt, loginWithDeviceCode } from '../../../src/flows/login/device-code.ts';
 import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { WireRequest } from '../../../src/ports.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { fakePorts } from '../../support/ports.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
 
 const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };
 const gitlab = { type: 'gitlab', client_id: 'app', scope: 'read_user' };

@@ -11,9 +11,9 @@ import { completeProfile } from '../../../src/profile/complete-profile.ts';
 import { type LoginProfile, toLoginProfile } from '../../../src/profile/login-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
-import { createPlainMemoryStore } from '../../support/memory-store.ts';
-import { parsedProfileOf } from '../../support/profile-of.ts';
+import { fakePorts } from '../../support/ports.ts';
+import { parsedProfileOf } from '../../support/profiles.ts';
+import { createPlainMemoryStore } from '../../support/store.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

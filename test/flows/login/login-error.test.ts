@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../../../src/errors.ts';
 import { toLoginError } from '../../../src/flows/login/login-error.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
 
 const login = loginProfileOf({ type: 'gitlab', client_id: 'app' });
 const command = 'run: oauth-profile login svc';

@@ -4,8 +4,8 @@ import { login } from '../../../src/flows/login/login.ts';
 import { familyKey } from '../../../src/flows/token-family.ts';
 import type { GetTokenOptions } from '../../../src/get-token.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { parsedProfileOf } from '../../support/profile-of.ts';
-import { removeRecord, withLockFunctions } from '../../support/token-fixture.ts';
+import { parsedProfileOf } from '../../support/profiles.ts';
+import { withLock, withLockFunctions } from '../../support/store.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
 
 let logins: StoredLogins;
@@ -46,7 +46,7 @@ describe('a login', () => {
   it('replaces a login whose refresh token was deleted', async () => {
     await logins.logIn('lab', gitlab, { refreshToken: 'rt-one' });
     const { family = '' } = await logins.profile('lab', gitlab);
-    await removeRecord(logins.store, family);
+    await withLock(logins.store, family, (lock) => lock.remove());
     expect(await logins.logIn('lab', gitlab, { refreshToken: 'rt-two' })).toMatchObject({ replaced: false });
     expect(await logins.refreshToken('lab', gitlab)).toBe('rt-two');
   });

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/errors.ts';
 import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../../src/flows/login/logout.ts';
 import type { FamilyRecord } from '../../../src/flows/records.ts';
-import { publishing } from '../../support/published-metadata.ts';
-import { removeRecord } from '../../support/token-fixture.ts';
+import { withLock } from '../../support/store.ts';
+import { publishing } from './browser-fixture.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
 
 let logins: StoredLogins;
@@ -36,7 +36,7 @@ describe('stored logins', () => {
 
   it('are found although their refresh token was deleted', async () => {
     await logins.logIn('lab', gitlab, { account: 'ada' });
-    await removeRecord(logins.store, (await firstLogin()).family);
+    await withLock(logins.store, (await firstLogin()).family, (lock) => lock.remove());
     expect(await findLogins(logins.store)).toMatchObject([{ profile: 'lab', account: undefined }]);
     await deleteLogin(await firstLogin(), logins.store, () => expect.fail('no refresh token can be revoked'));
     expect(await logins.store.list()).toEqual([]);

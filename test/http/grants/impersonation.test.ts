@@ -4,9 +4,9 @@ import { sendImpersonated } from '../../../src/http/grants/impersonation.ts';
 import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { Limits, Send, WireRequest } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { FakeClock, fakePorts } from '../../support/fake-ports.ts';
-import { profileOf } from '../../support/profile-of.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { FakeClock, fakePorts } from '../../support/ports.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 const FEDERATED = 'federated-token-of-the-job';
 const impersonation = {

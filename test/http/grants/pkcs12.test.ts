@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { integer, objectId, octets, sequence, set, tagged } from '../../../src/certificates/der.ts';
 import { signAssertion } from '../../../src/http/client-assertion.ts';
@@ -10,8 +11,8 @@ import { readPkcs12 } from '../../../src/http/grants/pkcs12.ts';
 import { LoadedFile } from '../../../src/profile/profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Authority } from '../../support/certificates.ts';
-import { decodeJwt } from '../../support/decode-jwt.ts';
-import { bounds, errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { bounds } from '../../support/ports.ts';
 
 const DATA = '1.2.840.113549.1.7.1';
 const SHA1_3DES = '1.2.840.113549.1.12.1.3';
@@ -153,10 +154,12 @@ describe('signAssertion() with a PKCS #12 file', () => {
     new LoadedFile('robot.pfx', file.toString('base64'), passphrase === undefined ? undefined : new Secret(passphrase));
 
   it('has the same header as with the PEM file', async () => {
-    const { header } = decodeJwt(await sign(new LoadedFile('robot.pem', robot.key + robot.cert + authority.ca.cert)));
+    const header = decodeProtectedHeader(
+      await sign(new LoadedFile('robot.pem', robot.key + robot.cert + authority.ca.cert)),
+    );
     expect(header).toMatchObject({ 'x5t#S256': expect.any(String), x5c: [expect.any(String), expect.any(String)] });
     const file = exportFile('-certfile ca.pem');
-    expect(decodeJwt(await sign(load(file, PASSPHRASE))).header).toEqual(header);
+    expect(decodeProtectedHeader(await sign(load(file, PASSPHRASE)))).toEqual(header);
   });
 
   it('reports a wrong passphrase without quoting it', async () => {

@@ -10,10 +10,9 @@ import {
 } from '../../../src/oauth/login/authorization.ts';
 import type { LoginProfile } from '../../../src/profile/login-profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { anyText } from '../../support/any-text.ts';
-import { loginProfiles, toWire } from '../../support/login-request.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
-import { failureOf } from '../../support/resolving.ts';
+import { anyText } from '../../support/arbitraries.ts';
+import { failureOf } from '../../support/errors.ts';
+import { loginProfileOf, loginProfiles, toWire } from '../../support/profiles.ts';
 
 const { google, okta } = loginProfiles;
 const state = 'k3Jx0q_8-long-and-random';

@@ -11,10 +11,15 @@ import {
 import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
 import type { LoginProfile } from '../../../src/profile/login-profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { loginProfiles, toWire } from '../../support/login-request.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
-import { createResponse, RECEIVED_AT, readAcme } from '../../support/read-sample.ts';
-import { samples } from '../../support/sample-profiles.ts';
+import {
+  createResponse,
+  loginProfileOf,
+  loginProfiles,
+  RECEIVED_AT,
+  readAcme,
+  samples,
+  toWire,
+} from '../../support/profiles.ts';
 
 const { microsoft, okta } = loginProfiles;
 

@@ -5,7 +5,7 @@ import { InvalidProfileError } from '../../../src/errors.ts';
 import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
 import { completeProfile } from '../../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../../src/profile/parse-profile.ts';
-import { profileOf } from '../../support/profile-of.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const robot = {

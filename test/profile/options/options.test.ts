@@ -6,8 +6,8 @@ import { Variables } from '../../../src/config/variables.ts';
 import { OAuthProfileError } from '../../../src/errors.ts';
 import { optionNames, parseDuration } from '../../../src/profile/options/options.ts';
 import { tlsFiles } from '../../../src/profile/profile.ts';
-import { createSources, invalidVariables, issuesOf, readAcme, readProfile } from '../../support/read-sample.ts';
-import { samples } from '../../support/sample-profiles.ts';
+import { invalidVariables, issuesOf, readAcme, readProfile, samples } from '../../support/profiles.ts';
+import { createSources } from '../../support/variables.ts';
 
 const { custom, oktaRefresh } = samples;
 const files = createSources({

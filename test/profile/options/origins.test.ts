@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchesOrigin, parseOrigin, parseOriginPattern } from '../../../src/profile/options/origins.ts';
 import { parseUrl } from '../../../src/profile/url.ts';
-import { invalidVariables, readAcme } from '../../support/read-sample.ts';
-import { samples } from '../../support/sample-profiles.ts';
+import { invalidVariables, readAcme, samples } from '../../support/profiles.ts';
 
 const { custom, microsoftRefresh, gitlabRefresh, google } = samples;
 const matches = (origins: string[], url: string) => matchesOrigin(origins, new URL(url));

@@ -2,7 +2,7 @@ import { Script } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { runStep, runSteps, ScriptClock } from '../../support/run-steps.ts';
+import { runStep, runSteps, ScriptClock } from '../run-steps.ts';
 
 const state = async (command: string, parameters: readonly Value[], data = {}): Promise<string> =>
   (await runStep([`base.${command}`, parameters], { data })).step.state;

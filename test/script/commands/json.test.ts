@@ -2,7 +2,7 @@ import { Script } from 'node:vm';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { type Outcome, runStep, runSteps } from '../../support/run-steps.ts';
+import { type Outcome, runStep, runSteps } from '../run-steps.ts';
 
 const people = {
   value: [

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Authority } from '../../support/certificates.ts';
-import { type Outcome, runStep, ScriptClock } from '../../support/run-steps.ts';
+import { type Outcome, runStep, ScriptClock } from '../run-steps.ts';
 
 const now = new ScriptClock().now() / 1000;
 const LONG = 'a key that is long enough for HS256';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RawScalar } from '../../../src/config/value.ts';
 import { toNumber } from '../../../src/script/parameter-kinds.ts';
-import { runStep } from '../../support/run-steps.ts';
+import { runStep } from '../run-steps.ts';
 
 type Row = readonly (string | number)[];
 

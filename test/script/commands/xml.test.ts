@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { runStep, runSteps } from '../../support/run-steps.ts';
+import { runStep, runSteps } from '../run-steps.ts';
 
 const order = `<?xml version="1.0" encoding="UTF-8"?>
 <order id="7" state="open">

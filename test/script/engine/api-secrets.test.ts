@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiServer, json } from '../../support/api-server.ts';
-import { runWs, type WsStep } from '../../support/run-ws.ts';
+import { ApiServer, json } from '../../support/server.ts';
+import { runWs, type WsStep } from '../run-steps.ts';
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCsv } from '../../../src/script/engine/csv.ts';
-import { ApiServer, json } from '../../support/api-server.ts';
-import { issuesInText, runText } from '../../support/run-text.ts';
+import { ApiServer, json } from '../../support/server.ts';
+import { issuesInText, runText } from '../run-text.ts';
 
 const loop = (items: string, more = '') => `
 data: {list: [a, b], empty: [], text: abc}

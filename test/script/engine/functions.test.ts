@@ -4,7 +4,7 @@ import { Resolver } from '../../../src/config/resolver.ts';
 import { Variables } from '../../../src/config/variables.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { createFunctions } from '../../../src/script/engine/functions.ts';
-import { issuesInText, runText } from '../../support/run-text.ts';
+import { issuesInText, runText } from '../run-text.ts';
 
 const source = { label: 'x', directory: '/', trust: 'given' } as const;
 const sources = { env: (name: string) => (name === 'HOST' ? 'a b' : undefined), readFileInside: () => undefined };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { defineCommand } from '../../../src/script/command.ts';
 import { StepFailure } from '../../../src/script/step-context.ts';
-import { FakeClock } from '../../support/fake-ports.ts';
-import { runSteps } from '../../support/run-steps.ts';
-import { issuesInText, runText } from '../../support/run-text.ts';
+import { FakeClock } from '../../support/ports.ts';
+import { runSteps } from '../run-steps.ts';
+import { issuesInText, runText } from '../run-text.ts';
 
 /** A command that fails a number of times before it passes. */
 const flaky = (failures: number, onRun: () => void = () => {}) => {

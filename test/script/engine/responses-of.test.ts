@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiServer, json } from '../../support/api-server.ts';
-import { runText } from '../../support/run-text.ts';
+import { ApiServer, json } from '../../support/server.ts';
+import { runText } from '../run-text.ts';
 
 const responsesOf = async (steps: string, files: Record<string, string> = {}) => {
   const api = await ApiServer.start(json({ id: 7, lines: [{ sku: 'a' }, { sku: 'b' }] }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { issuesInText, runText } from '../../support/run-text.ts';
+import { issuesInText, runText } from '../run-text.ts';
 
 describe('run', () => {
   it('runs the steps of another script with the variables of this one', async () => {

@@ -7,7 +7,7 @@ import { type Command, defineCommand } from '../../../src/script/command.ts';
 import type { StepContext } from '../../../src/script/step-context.ts';
 import { StepFailure } from '../../../src/script/step-context.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { type Outcome, runStep, runSteps, ScriptClock, type TestStep } from '../../support/run-steps.ts';
+import { type Outcome, runStep, runSteps, ScriptClock, type TestStep } from '../run-steps.ts';
 
 /** Creates a command that runs this function. */
 const doing = (run: (context: StepContext, text: Value) => Promise<void> | void): Command =>

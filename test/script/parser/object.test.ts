@@ -6,7 +6,7 @@ import { InvalidScriptError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { parseScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../sample-commands.ts';
 
 const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry).script;
 const issues = (object: unknown) => issuesOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadPathCheck } from '../../../src/script/parser/parse-context.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { issuesOf, sampleRegistry, sampleSource } from '../sample-commands.ts';
 
 const issues = async (path: string) => {
   const text = `steps:\n  - json.storeCount: [a, ${JSON.stringify(path)}, x]`;

@@ -3,7 +3,7 @@ import { InvalidScriptError } from '../../../src/errors.ts';
 import { parseScriptObject } from '../../../src/script/parser/object.ts';
 import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { sampleRegistry, sampleSource } from '../sample-commands.ts';
 
 const errorOf = (read: () => unknown): InvalidScriptError => {
   try {

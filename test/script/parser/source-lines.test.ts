@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { issuesOf, sampleRegistry, sampleSource } from '../sample-commands.ts';
 
 const read = (text: string) => readScript(text, sampleSource, sampleRegistry).script;
 /** All output for a script: rendered, as JSON, and in the error itself. */

@@ -6,8 +6,8 @@ import { commandName } from '../../../src/script/command.ts';
 import { scriptKeys, stepKeys } from '../../../src/script/keys.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import type { CommandStep } from '../../../src/script/script.ts';
-import { anyString } from '../../support/any-string.ts';
-import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { anyString } from '../../support/arbitraries.ts';
+import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../sample-commands.ts';
 
 const read = (text: string) => readScript(text, sampleSource, sampleRegistry).script;
 const step = (text: string): CommandStep => read(`steps:\n  - ${text}`).steps[0] as CommandStep;

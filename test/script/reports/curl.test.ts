@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { curlCommand, quoteWithVariables } from '../../../src/script/reports/curl.ts';
-import { anyText } from '../../support/any-text.ts';
-import { ApiServer, json } from '../../support/api-server.ts';
-import { runText } from '../../support/run-text.ts';
+import { anyText } from '../../support/arbitraries.ts';
+import { ApiServer, json } from '../../support/server.ts';
+import { runText } from '../run-text.ts';
 
 const url = 'https://api.example.com/items?q=[1-3]';
 const request = { method: 'GET', url, headers: [] };

@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/script/reports/html.ts';
 import type { Report } from '../../../src/script/reports/report.ts';
-import { chromiumPath, launchBrowser } from '../../support/launch-browser.ts';
+import { chromiumPath, launchBrowser } from '../../support/chromium.ts';
 import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
 
 const phone = { viewport: { width: 360, height: 740 } };

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { appendSummary, parseReports, writeReports } from '../../../src/script/reports/write-reports.ts';
-import { failureOf } from '../../support/resolving.ts';
+import { failureOf } from '../../support/errors.ts';
 import { sampleReport } from './sample-report.ts';
 
 let cwd = '';

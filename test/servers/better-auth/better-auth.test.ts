@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Browser } from '../../support/independent-browser.ts';
+import type { Browser } from '../../support/browser.ts';
 import { testCheckOnline } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testWrongSecret } from '../support/client-credentials.ts';
 import { type Decide, describeServer, USER } from '../support/describe-server.ts';

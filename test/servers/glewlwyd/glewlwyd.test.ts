@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Browser } from '../../support/independent-browser.ts';
+import type { Browser } from '../../support/browser.ts';
 import { testClientCredentials, testOddSecret, testPassword } from '../support/client-credentials.ts';
 import { type Decide, describeServer, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testDeviceLogin } from '../support/login.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, type EmulatorFault, startEmulator } from '../../../src/emulator.ts';
-import { Browser } from '../../support/independent-browser.ts';
+import { Browser } from '../../support/browser.ts';
 import { servers } from '../servers.js';
 import { reservedPort } from '../support/reserved-port.ts';
 

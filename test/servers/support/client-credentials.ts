@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runModule } from '../../support/child-module.ts';
+import { runModule } from '../../support/build.ts';
 import { ODD_SECRET, type Server, USER } from './describe-server.ts';
 
 type ClientAuth = 'client_secret_post' | 'client_secret_basic' | 'client_secret_basic_raw';

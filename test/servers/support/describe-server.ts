@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { type Arrival, Browser } from '../../support/independent-browser.ts';
+import { type Arrival, Browser } from '../../support/browser.ts';
+import { type Finished, type Running, Sandbox, startCommand } from '../../support/cli.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { type Running, startCommand } from '../../support/login-cli.ts';
-import { type Finished, Sandbox } from '../../support/run-cli.ts';
 import { servers } from '../servers.js';
 import type { RecordedRequest } from './recording-proxy.ts';
 import { reservedPort } from './reserved-port.ts';

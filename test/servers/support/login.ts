@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Browser } from '../../support/independent-browser.ts';
+import { Browser } from '../../support/browser.ts';
 import type { Decide, Server } from './describe-server.ts';
 
 /** Declares the tests of a login with a browser. If the user denies access, the server redirects with the error `denied`. */

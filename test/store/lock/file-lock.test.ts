@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredRecord } from '../../../src/ports.ts';
-import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
-import { buildStoreChild, StoreProcess } from '../../support/store-process.ts';
+import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
+import { buildStoreChild, StoreProcess } from '../store-process.ts';
 
 let script: string;
 let home: StoreHome;

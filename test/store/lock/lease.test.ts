@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { parseKeys, recordId } from '../../../src/store/encryption.ts';
-import { anyKey, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
-import { buildStoreChild, StoreProcess } from '../../support/store-process.ts';
+import { anyKey, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
+import { buildStoreChild, StoreProcess } from '../store-process.ts';
 
 /** Longer than the lease of 5 s. */
 const PAST_LEASE_MS = 6500;

@@ -3,18 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LockOwner, readLock } from '../../../src/store/lock/lock-owner.ts';
 import { removeStaleFiles } from '../../../src/store/lock/stale-files.ts';
-import {
-  interrupt,
-  memoryDirectory,
-  reset,
-  runAsProcess,
-  simulation,
-  startSimulation,
-} from '../../support/store-crash.ts';
+import { interrupt, memoryDirectory, reset, runAsProcess, simulation, startSimulation } from '../crash-simulation.ts';
 
 vi.mock('../../../src/store/lock/process-status.ts', async (original) => ({
   ...(await original<object>()),
-  ...(await import('../../support/store-crash.ts')).simulatedProcessStatus,
+  ...(await import('../crash-simulation.ts')).simulatedProcessStatus,
 }));
 
 let endSimulation: () => void;

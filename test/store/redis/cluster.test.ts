@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
-import { RedisCluster } from '../../support/redis-groups.ts';
-import { activeResources, hasRedis, settledResources } from '../../support/redis-server.ts';
-import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { activeResources, hasRedis, settledResources } from '../../support/redis.ts';
+import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store.ts';
 import { describeStore } from '../contract.ts';
+import { RedisCluster } from './groups.ts';
 
 describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { timeout: 60_000 }, () => {
   let cluster: RedisCluster;

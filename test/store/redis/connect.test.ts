@@ -5,9 +5,9 @@ import { onSecretCreated } from '../../../src/redaction/secret.ts';
 import { parseRedisUrl } from '../../../src/store/redis/connect.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { Authority } from '../../support/certificates.ts';
+import { errorOf } from '../../support/errors.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { anyKey } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { anyKey } from '../../support/store.ts';
 
 const authority = new Authority('Redis CA');
 const optionsOf = async (url: string) => ((await parseRedisUrl(url).createClient()) as Redis).options;

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OAuthProfileError } from '../../../src/errors.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { Authority } from '../../support/certificates.ts';
+import { errorOf } from '../../support/errors.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { freePort, hasRedis, RedisServer, type RedisServerOptions } from '../../support/redis-server.ts';
-import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { hasRedis, RedisServer, type RedisServerOptions } from '../../support/redis.ts';
+import { closedPort } from '../../support/server.ts';
+import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store.ts';
 
 const PASSWORD = 'p@ss/w0rd:of+the%fleet';
 const env = { OAUTH_PROFILE_KEY: anyKey() };
@@ -36,7 +37,7 @@ async function rejectConnections(port: number, count: number): Promise<void> {
 
 describe.concurrent('opening fails with store_unreadable', () => {
   it('if nothing listens on the port', async () => {
-    const port = await freePort();
+    const port = await closedPort();
     expect(await errorOf(open(`redis://:secret-password@127.0.0.1:${port}/3`))).toMatchObject({
       code: 'store_unreadable',
       message: `cannot connect to Redis at 127.0.0.1:${port}: connection refused`,

@@ -4,12 +4,18 @@ import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { encryptRecord, parseKeys, recordId } from '../../../src/store/encryption.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
+import { errorOf } from '../../support/errors.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { locksTaken, RedisMonitor } from '../../support/redis-monitor.ts';
-import { RedisProxy } from '../../support/redis-proxy.ts';
-import { activeResources, hasRedis, RedisServer, settledResources } from '../../support/redis-server.ts';
-import { anyKey, longWait, plaintext, put, storedRecord, withLock } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import {
+  activeResources,
+  hasRedis,
+  locksTaken,
+  RedisMonitor,
+  RedisProxy,
+  RedisServer,
+  settledResources,
+} from '../../support/redis.ts';
+import { anyKey, longWait, plaintext, put, storedRecord, withLock } from '../../support/store.ts';
 import { describeStore } from '../contract.ts';
 
 const KEY_IDS = 'oauth-profile:{store}:keys';

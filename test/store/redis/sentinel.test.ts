@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
-import { SentinelGroup, waitForReplication } from '../../support/redis-groups.ts';
-import { activeResources, hasRedis, settledResources } from '../../support/redis-server.ts';
-import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { activeResources, hasRedis, settledResources } from '../../support/redis.ts';
+import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store.ts';
+import { SentinelGroup, waitForReplication } from './groups.ts';
 
 const WRITERS = 4;
 

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
-import { anyKey, longWait, storedRecord } from '../../support/store-home.ts';
-import { errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { anyKey, longWait, storedRecord } from '../../support/store.ts';
 
 const CRLF = '\r\n';
 const bulk = (value: string): string => `$${value.length}${CRLF}${value}${CRLF}`;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { memoryDirectory, reset, runAsProcess, startSimulation } from '../../support/store-crash.ts';
-import { anyKey, plaintext, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, plaintext, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
+import { memoryDirectory, reset, runAsProcess, startSimulation } from '../crash-simulation.ts';
 
 vi.mock('../../../src/store/lock/process-status.ts', async (original) => ({
   ...(await original<object>()),
-  ...(await import('../../support/store-crash.ts')).simulatedProcessStatus,
+  ...(await import('../crash-simulation.ts')).simulatedProcessStatus,
 }));
 
 let endSimulation: () => void;

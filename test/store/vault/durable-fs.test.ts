@@ -14,7 +14,7 @@ import {
   StoreHome,
   storedRecord,
   withLock,
-} from '../../support/store-home.ts';
+} from '../../support/store.ts';
 
 const key = anyKey();
 

@@ -5,7 +5,7 @@ import type { Secret } from '../../../src/redaction/secret.ts';
 import type { Keychain } from '../../../src/store/vault/key-provider.ts';
 import { systemKeychain } from '../../../src/store/vault/keychain.ts';
 import { Vault } from '../../../src/store/vault/vault.ts';
-import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
 
 let home: StoreHome;
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
-import type { Finished } from '../../support/run-cli.ts';
+import type { Finished } from '../../support/cli.ts';
+import { useCliFixture } from '../../support/cli.ts';
 
 const isInstalled = (program: string): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 const hasKeyring = isInstalled('gnome-keyring-daemon') && isInstalled('dbus-run-session');

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { anyKey, StoreHome, withLock } from '../../support/store-home.ts';
-import { buildStoreChild, StoreProcess } from '../../support/store-process.ts';
+import { anyKey, StoreHome, withLock } from '../../support/store.ts';
+import { buildStoreChild, StoreProcess } from '../store-process.ts';
 
 /** Number of kills; set the variable for a longer run. */
 const KILLS = Number(process.env['OAUTH_PROFILE_TEST_KILLS'] ?? 60);

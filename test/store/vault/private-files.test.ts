@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Vault } from '../../../src/store/vault/vault.ts';
-import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
 
 let home: StoreHome;
 const key = anyKey();

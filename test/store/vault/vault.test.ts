@@ -6,7 +6,7 @@ import type { OAuthProfileError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { encryptRecord, parseKeys } from '../../../src/store/encryption.ts';
 import { Records } from '../../../src/store/vault/records.ts';
-import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
 import { describeStore } from '../contract.ts';
 
 describeStore(

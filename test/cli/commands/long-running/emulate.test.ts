@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Sandbox } from '../../../support/run-cli.ts';
+import { Sandbox } from '../../../support/cli.ts';
 
 it('emulate shortens a request with very many and very long parameters', async () => {
   const sandbox = new Sandbox();

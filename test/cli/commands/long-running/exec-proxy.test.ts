@@ -6,10 +6,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Authority } from '../../../support/certificates.ts';
+import { type Finished, Sandbox } from '../../../support/cli.ts';
 import { ConnectProxy } from '../../../support/connect-proxy.ts';
 import { encodingsOf } from '../../../support/leaks.ts';
-import { startProvider, startServer, TOKEN } from '../../../support/proxy-fixture.ts';
-import { type Finished, Sandbox } from '../../../support/run-cli.ts';
+import { startProvider, TOKEN } from '../../../support/proxy.ts';
+import { startServer } from '../../../support/server.ts';
 
 const authority = new Authority();
 const tls = authority.issue({ name: 'api', hosts: 'DNS:api.example.test,DNS:other.example.test' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useCliFixture } from '../../../support/cli-fixture.ts';
+import { useCliFixture } from '../../../support/cli.ts';
 
 const fixture = useCliFixture();
 const { run } = fixture;
@@ -41,7 +41,7 @@ oauth-profile exec robot ada --token-file -- sh -c 'cat "$OAUTH_ACCESS_TOKEN_FIL
   it.each(['robot robot', 'my-api my.api', 'a A', ''])('sends nothing for the profiles %j', async (profiles) => {
     const { server } = fixture;
     const { stderr, exit } = await run(`oauth-profile exec ${profiles} --json -- true true`);
-    expect({ code: JSON.parse(stderr).code, exit, sent: server.received.length }).toEqual({
+    expect({ code: JSON.parse(stderr).code, exit, sent: server.requests.length }).toEqual({
       code: 'usage',
       exit: 125,
       sent: 0,

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startProvider, startServer, TOKEN } from '../../../support/proxy-fixture.ts';
-import { Sandbox } from '../../../support/run-cli.ts';
+import { Sandbox } from '../../../support/cli.ts';
+import { startProvider, TOKEN } from '../../../support/proxy.ts';
+import { startServer } from '../../../support/server.ts';
 
 const MIB = 1_048_576;
 const run = promisify(execFile);

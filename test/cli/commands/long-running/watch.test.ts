@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCommand } from '../../../support/login-cli.ts';
-import { Sandbox } from '../../../support/run-cli.ts';
-import { startTokenServer, type TokenServer } from '../../../support/token-server.ts';
+import { Sandbox, startCommand } from '../../../support/cli.ts';
+import { startTokenServer, type TokenServer } from '../../../support/server.ts';
 
 let sandbox: Sandbox;
 let server: TokenServer;
@@ -13,8 +12,8 @@ let server: TokenServer;
 let respond: (count: number) => Record<string, unknown>;
 beforeEach(async () => {
   sandbox = new Sandbox();
-  server = await startTokenServer((response, _, count) => {
-    const members = respond(count);
+  server = await startTokenServer((response, { number }) => {
+    const members = respond(number);
     response.statusCode = 'error' in members ? 400 : 200;
     response.end(JSON.stringify(members));
   });
@@ -25,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   sandbox.remove();
-  await server.close();
+  await server.stop();
 });
 
 /** Waits until the file has this content. */
@@ -79,7 +78,7 @@ describe('watch', () => {
     await waitForContent('id', ids[1] ?? '');
     command.child.kill('SIGINT');
     expect(await command.finished).toMatchObject({ exit: 0 });
-    expect(server.received).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   it.each([

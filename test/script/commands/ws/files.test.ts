@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ApiServer, bytes, json, redirect, routes } from '../../../support/api-server.ts';
-import { createTestDirectory, runWs } from '../../../support/run-ws.ts';
-import { serveBytes } from '../../../support/wire-server.ts';
+import { createTestDirectory } from '../../../support/directory.ts';
+import { ApiServer, bytes, json, redirect, routes, serveBytes } from '../../../support/server.ts';
+import { runWs } from '../../run-steps.ts';
 
 const binary = Buffer.from(Array.from({ length: 1000 }, (_, i) => (i * 37) % 256));
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ApiServer, callApiWith, json, redirect, routes } from '../../../support/api-server.ts';
 import { Authority } from '../../../support/certificates.ts';
-import { runWs, type WsStep } from '../../../support/run-ws.ts';
+import { callApiWith } from '../../../support/ports.ts';
+import { ApiServer, json, redirect, routes } from '../../../support/server.ts';
+import { runWs, type WsStep } from '../../run-steps.ts';
 
 const env = { MY_TOKEN: 'token-number-one', OTHER_TOKEN: 'token-number-two' };
 const set: WsStep = ['ws.header', 'Authorization', 'Bearer ${env:MY_TOKEN}'];

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RawScalar } from '../../../../src/config/value.ts';
-import { ApiServer, bytes, json, routes } from '../../../support/api-server.ts';
-import { createTestDirectory, runWs, type WsStep } from '../../../support/run-ws.ts';
-import { closedPort, serveBytes } from '../../../support/wire-server.ts';
+import { createTestDirectory } from '../../../support/directory.ts';
+import { ApiServer, bytes, closedPort, json, routes, serveBytes } from '../../../support/server.ts';
+import { runWs, type WsStep } from '../../run-steps.ts';
 
 const body = (server: ApiServer): string => server.call.body.toString();
 

@@ -4,9 +4,9 @@ import { OAuthProfileError } from '../../../../src/errors.ts';
 import { requestToken as sendTokenRequest } from '../../../../src/flows/request-token.ts';
 import type { Profile } from '../../../../src/profile/profile.ts';
 import { Secret } from '../../../../src/redaction/secret.ts';
-import { ApiServer, json, redirect } from '../../../support/api-server.ts';
-import { fakePorts } from '../../../support/fake-ports.ts';
-import { type RequestTestToken, runWs, type WsStep } from '../../../support/run-ws.ts';
+import { fakePorts } from '../../../support/ports.ts';
+import { ApiServer, json, redirect } from '../../../support/server.ts';
+import { type RequestTestToken, runWs, type WsStep } from '../../run-steps.ts';
 
 const response = {
   access_token: 'access-token-of-the-test',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiHandler, ApiServer, bytes, json, redirect, routes } from '../../../support/api-server.ts';
 import { Authority } from '../../../support/certificates.ts';
-import { issuesInText, runText } from '../../../support/run-text.ts';
+import { type ApiHandler, ApiServer, bytes, json, redirect, routes } from '../../../support/server.ts';
+import { issuesInText, runText } from '../../run-text.ts';
 
 const echo: ApiHandler = ({ body, headers }, response) => {
   response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiHandler, ApiServer, json } from '../../../support/api-server.ts';
-import { runText } from '../../../support/run-text.ts';
+import { type ApiHandler, ApiServer, json } from '../../../support/server.ts';
+import { runText } from '../../run-text.ts';
 
 const issue: ApiHandler = json({ access_token: 'an-access-token-1', token_type: 'Bearer', expires_in: 60 });
 const reject: ApiHandler = json({ error: 'invalid_client', error_description: 'the client is unknown' }, 401);
