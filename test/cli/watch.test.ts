@@ -19,17 +19,16 @@ class Watch {
     ...args: string[]
   ) {
     const { PATH } = process.env;
-    this.child = spawn(process.execPath, [bin, 'run', ...args, '--watch'], {
+    // One pipe for stdout and stderr: what is written to two of them may arrive in another order.
+    this.child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', process.execPath, bin, 'run', ...args, '--watch'], {
       cwd: directory,
       env: { PATH, HOME: directory },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.#output += text;
-        this.#changes.emit('change');
-      });
-    }
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#output += text;
+      this.#changes.emit('change');
+    });
     this.child.on('close', () => this.#changes.emit('change'));
     onTestFinished(() => void this.child.kill('SIGKILL'));
   }
