@@ -92,7 +92,7 @@ export default defineConfig({
         },
         { name: 'script-engine', test: /\/src\/script\/(?!reports\/).*(?<!\.d\.ts)$/ },
         { name: 'reports', test: /\/src\/script\/reports\/.*(?<!\.d\.ts)$/ },
-        // What some commands need. One file for each module would be twice as many files in the package.
+        // Modules of some commands only. With a file for each, the package would contain twice as many files.
         {
           name: 'discovery',
           test: /\/src\/(?:flows\/(?:discover-endpoints|read-metadata)|oauth\/(?:discovery|metadata)|profile\/issuer-endpoints)\.ts$/,

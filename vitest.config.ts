@@ -14,22 +14,37 @@ const { privateKey } = generateKeyPairSync('rsa', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 });
 
-/** Tests of code without global state. */
-const pure = ['test/{config,profile,providers,script,redaction,oauth,flows}/**/*.test.ts'];
+/** Tests that change the process: its environment variables, its clock, or built-in modules. */
+const isolated = [
+  'test/{client,emulator,oauth-profile,playwright,token-source}.test.ts',
+  'test/emulator/limits.test.ts',
+  'test/emulator/tokens/*.test.ts',
+  'test/files/{endless-files,profile-files}.test.ts',
+  'test/http/{connector,tls-environment}.test.ts',
+  'test/independent/*.test.ts',
+  'test/login/emulator.test.ts',
+  'test/properties/store.test.ts',
+  'test/proxy/forward-proxy.test.ts',
+  'test/store/lookup-cost.test.ts',
+  'test/store/lock/lock-owner.test.ts',
+  'test/store/redis/{connect,connection}.test.ts',
+  'test/store/vault/{crash,durable-fs,key-provider}.test.ts',
+];
 
 export default defineConfig({
   test: {
     projects: [
-      // These tests share their modules: importing them for each file takes longer than most tests.
-      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       {
         extends: true,
         test: {
-          name: 'whole',
+          name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...pure, 'test/servers/**', 'test/npm-tools/**'],
+          exclude: [...isolated, 'test/servers/**', 'test/npm-tools/**'],
+          // These files share a process and its modules: half a second of work for each file would be longer than most tests.
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'isolated', include: isolated } },
     ],
     globalSetup: ['test/support/build.ts'],
     // The library reads profiles and stores tokens in the home directory; tests must not use that of the developer.
