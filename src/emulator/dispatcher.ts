@@ -14,7 +14,7 @@ import { type EmulatorRequest, type EmulatorResponse, json, text } from './messa
 import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
 import { describeError, Rejection } from './rejection.ts';
-import type { Handler, Outcome } from './server.ts';
+import type { Handler } from './server.ts';
 
 type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
 
@@ -43,20 +43,12 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   keys: 'GET',
 };
 
-/** Finds the endpoint of each request and calls it. */
-export class Dispatcher {
-  readonly #state: EmulatorState;
-  readonly #control: Handler | undefined;
-
-  constructor(state: EmulatorState, control: Handler | undefined) {
-    this.#state = state;
-    this.#control = control;
-  }
-
-  async handle(request: EmulatorRequest): Promise<Outcome> {
+/** Creates the handler of all requests, which finds the endpoint of each and calls it. */
+export function createDispatcher(state: EmulatorState, control: Handler | undefined): Handler {
+  const { realms, log, faults, keys, states, stubs, clock } = state;
+  return async (request) => {
     if (request.viaLoopback && (request.host === '' || request.host === '_emulator'))
-      return (await this.#control?.(request)) ?? { response: text(404, 'Not Found') };
-    const { realms, log, faults, keys, states, stubs, clock } = this.#state;
+      return (await control?.(request)) ?? { response: text(404, 'Not Found') };
     const now = clock();
     const stub = findStub(stubs, request);
     const realm = stub === undefined ? realms.find(request.host) : undefined;
@@ -78,7 +70,7 @@ export class Dispatcher {
     );
     log.add(request, realm, outcome, fault, now);
     return outcome;
-  }
+  };
 }
 
 async function callEndpoint(

@@ -4,12 +4,23 @@ import { publicUrl } from '../endpoints/target.ts';
 import { type Fault, faultKinds } from '../faults.ts';
 import type { Realm } from '../realm.ts';
 import type { Client, User } from '../subjects.ts';
-import { ControlError } from './control-error.ts';
 import type { OperationId } from './operations.ts';
 import { expireToken, inspectToken, issueToken, revokeToken, type TokenRequest } from './tokens.ts';
 
+/** A request that the control API rejects. */
+export class ControlError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly issues?: readonly string[],
+    readonly headers?: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+  }
+}
+
 /** A valid request to the control API. */
-export interface ControlRequest {
+interface ControlRequest {
   /** The emulator's own origin. */
   readonly origin: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -78,38 +78,27 @@ export async function inspectToken(emulator: ControlledEmulator, origin: string,
   return { format: 'jwt', status: isSigned ? 'unknown' : 'invalid_signature', ...decoded };
 }
 
-/** Revokes a token. Returns whether it is known. */
+/** Revokes a token, and everything that was issued with it. Returns whether it is known. */
 export async function revokeToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
-  return change(emulator, origin, token, (family) => {
-    family.revoked = true;
-  });
+  for (const realm of emulator.realms.all()) {
+    const known = await find(emulator, realm, origin, token);
+    const family = realm.refreshTokens.get(token)?.family ?? known?.family;
+    if (family !== undefined) family.revoked = true;
+    else if (known !== undefined) realm.revokeAccessToken(known);
+    else continue;
+    return true;
+  }
+  return false;
 }
 
 /** Lets a token expire now. Returns whether it is known. */
 export async function expireToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
   for (const realm of emulator.realms.all()) {
     const record = realm.refreshTokens.get(token);
-    if (record === undefined) continue;
-    record.expiresAt = emulator.clock();
-    return true;
-  }
-  return change(emulator, origin, token, undefined);
-}
-
-/** Invalidates an access token, or with `onFamily` everything that was issued with it. */
-async function change(
-  emulator: ControlledEmulator,
-  origin: string,
-  token: string,
-  onFamily: ((family: { revoked: boolean }) => void) | undefined,
-): Promise<boolean> {
-  for (const realm of emulator.realms.all()) {
-    const family = realm.refreshTokens.get(token)?.family;
-    const known = family === undefined ? await find(emulator, realm, origin, token) : undefined;
-    if (family === undefined && known === undefined) continue;
-    if (onFamily !== undefined && (family ?? known?.family) !== undefined)
-      onFamily(family ?? known?.family ?? { revoked: false });
+    const known = await find(emulator, realm, origin, token);
+    if (record !== undefined) record.expiresAt = emulator.clock();
     else if (known !== undefined) realm.revokeAccessToken(known);
+    else continue;
     return true;
   }
   return false;
