@@ -6,15 +6,28 @@ import {
   type IssuedTokens,
   JWT_BEARER_GRANT,
   type TokenResponse,
+  type TokenSubject,
 } from '../provider.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 import type { Client } from '../subjects.ts';
-import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import {
+  createIdToken,
+  createRefreshToken,
+  describeSubject,
+  issueTokens,
+  issueUserTokens,
+} from '../tokens/issue-tokens.ts';
 import { verifyProof } from '../tokens/verify-proof.ts';
-import { authenticateClient } from './client-auth.ts';
-import type { GrantRequest } from './grant-request.ts';
-import { jwtBearerGrant } from './jwt-bearer.ts';
+import { authenticateClient, decodeAssertion, verifyAssertion } from './client-auth.ts';
+
+/** A token request after client authentication. */
+interface GrantRequest {
+  readonly context: RequestContext;
+  readonly request: EmulatorRequest;
+  readonly client: Client | undefined;
+  readonly clientAuth: TokenSubject['clientAuth'];
+}
 
 const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTokens>>> = {
   client_credentials: ({ context, request, client, clientAuth }) => {
@@ -212,4 +225,31 @@ async function deviceGrant({ context, request, clientAuth, client }: GrantReques
     authTime: Math.floor(now / 1000),
     grant: DEVICE_CODE_GRANT,
   });
+}
+
+/**
+ * The grant of service accounts (RFC 7523 §2.1): the assertion names the client (`iss`), the scope, and optionally a
+ * user to act for (`sub`). With the claim `target_audience`, Google returns an id token for that audience.
+ */
+async function jwtBearerGrant({ context, request }: GrantRequest): Promise<IssuedTokens> {
+  const { realm } = context;
+  const assertion = requireField(request, 'assertion');
+  const { iss, sub, scope, target_audience: targetAudience } = await decodeAssertion(assertion);
+  const client = realm.clients.get(String(iss)) ?? reject('invalid_grant_assertion');
+  if (!(await verifyAssertion(context, client, request, assertion, { issuer: client.id })))
+    reject('invalid_grant_assertion');
+  const delegated = typeof sub === 'string' && sub !== client.id ? sub : undefined;
+  if (delegated !== undefined && realm.findUser(delegated) === undefined) reject('invalid_grant_assertion');
+  const grant = {
+    clientId: client.id,
+    clientAuth: 'assertion' as const,
+    user: delegated,
+    scope: typeof scope === 'string' ? scope : '',
+    grant: JWT_BEARER_GRANT,
+  };
+  const issued = await issueTokens(context, request, grant);
+  if (typeof targetAudience !== 'string') return issued;
+  const subject = describeSubject(context, request, grant);
+  const claims = { aud: targetAudience, azp: client.id, email: client.id, email_verified: true, sub: client.id };
+  return { ...issued, accessToken: '', idToken: await createIdToken(context, subject, undefined, claims) };
 }
