@@ -5,7 +5,7 @@ import { excerpt } from '../../redaction/sanitize.ts';
 import { StepFailure } from '../step-context.ts';
 import { parseCsv } from './csv.ts';
 import { createResolver } from './run-command.ts';
-import type { Run, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 /** Maximum number of items of one loop. */
 const MAX_ITEMS = 100_000;
@@ -20,20 +20,17 @@ export interface LabelledItem {
 /** Returns the items of a `forEach`: a list, a range, or the rows of a file. */
 export async function readItems(
   items: Value,
-  run: Run,
   scope: Scope,
   responsesOf: Set<number>,
 ): Promise<readonly LabelledItem[]> {
   if (typeof items === 'string' && items.startsWith('@')) {
-    const path = createResolver(run, scope).follow(items.slice(1), scope.source);
+    const path = createResolver(scope).follow(items.slice(1), scope.source);
     if (typeof path !== 'string') throw new StepFailure('the file of forEach must be a path without secrets');
-    const rows = await readRows(
-      path,
-      new TextDecoder().decode(await run.context.readFile(path, scope.source.directory)),
-    );
+    const bytes = await scope.run.context.readFile(path, scope.source.directory);
+    const rows = await readRows(path, new TextDecoder().decode(bytes));
     return labelItems(rows, rows);
   }
-  const resolved = createResolver(run, scope, responsesOf).follow(items, scope.source);
+  const resolved = createResolver(scope, responsesOf).follow(items, scope.source);
   const range = typeof resolved === 'string' ? parseRange(resolved) : undefined;
   const list = range ?? resolved;
   if (!Array.isArray(list)) {

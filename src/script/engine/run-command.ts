@@ -7,7 +7,7 @@ import { InvalidArgument, kinds, splitLines } from '../parameter-kinds.ts';
 import type { Exchange } from '../result.ts';
 import type { CommandStep } from '../script.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import type { Run, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 /** A command that is ready to run. Its changes to variables become visible when it has passed: all or none (D2). */
 export interface PreparedCommand {
@@ -22,16 +22,16 @@ export interface PreparedCommand {
 }
 
 /** Prepares a command. */
-export function prepareCommand(step: CommandStep, run: Run, scope: Scope): PreparedCommand {
+export function prepareCommand(step: CommandStep, scope: Scope): PreparedCommand {
+  const { run, source, variables } = scope;
   const { clock, listener, redact } = run.context;
-  const { source, variables } = scope;
   const output: string[] = [];
   const exchanges: Exchange[] = [];
   /** A value of `undefined` removes the variable. */
   const changes: { readonly name: string; readonly value: Value | undefined }[] = [];
   const responsesOf = new Set<number>();
   // One resolver per step: it caches values, which the next step may change.
-  const resolver = createResolver(run, scope, responsesOf);
+  const resolver = createResolver(scope, responsesOf);
   const context: StepContext = {
     variables,
     source,
@@ -88,22 +88,19 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
 }
 
 /** Creates a resolver for the current values of the variables. It adds the steps whose responses it reads to `responsesOf`. */
-export function createResolver(
-  { context, callFunction }: Run,
-  { variables }: Scope,
-  responsesOf = new Set<number>(),
-): Resolver {
+export function createResolver({ run, variables }: Scope, responsesOf = new Set<number>()): Resolver {
+  const { context, callFunction } = run;
   return new Resolver(variables, context.externalSources, callFunction, ({ source }) => {
     for (const step of source.responsesOf ?? []) responsesOf.add(step);
   });
 }
 
 /** Creates the lookup of a condition. */
-export function createLookup(run: Run, scope: Scope): Lookup {
-  const resolver = createResolver(run, scope);
+export function createLookup(scope: Scope): Lookup {
+  const resolver = createResolver(scope);
   const value = (text: string): Value => resolver.follow(text, scope.source);
   return {
-    matches: run.context.matches,
+    matches: scope.run.context.matches,
     value,
     isDefined(text) {
       try {

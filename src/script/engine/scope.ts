@@ -51,6 +51,7 @@ export interface Run {
 
 /** Where a step runs. */
 export interface Scope {
+  readonly run: Run;
   /** File of the steps. */
   readonly source: Source;
   readonly variables: Variables;

@@ -37,11 +37,11 @@ export function parseSteps<At>(key: string, node: ConfigNode<At> | undefined, co
     const what = key === 'steps' ? 'the script has no steps' : `${key} has no steps`;
     context.addIssue(node.at, what, STEPS_HINT);
   }
-  return items.map((item) => parseStep(item, context)).filter((step) => step !== undefined);
+  return items.map((item) => parseStep(item, context, key === 'teardown')).filter((step) => step !== undefined);
 }
 
 /** Parses one step; returns `undefined` if it is neither a known command, a group nor a `run`. */
-function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | undefined {
+function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>, isTeardown: boolean): Step | undefined {
   if (node.kind !== 'map') {
     context.addIssue(node.at, 'a step must be a command with its parameters', stepHint(node, context));
     return undefined;
@@ -53,7 +53,7 @@ function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | 
     name: parseName(find('name'), context),
     condition: parseConditionNode('if', find('if'), context)?.test,
     continueOnFailure: parseFlag('continueOnFailure', find('continueOnFailure'), context),
-    always: parseFlag('always', find('always'), context),
+    always: parseFlag('always', find('always'), context) || isTeardown,
     ...(find('retry') && { retry: parseRetry(find('retry'), context) }),
     ...(find('forEach') && { forEach: parseForEach(find('forEach'), context) }),
     position: context.positionOf(node.at),
