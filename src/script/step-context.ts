@@ -80,3 +80,8 @@ export class StepFailure extends Error {
     super(message);
   }
 }
+
+/** Fails the step unless a condition is true. */
+export function check(isMet: boolean, message: string, details?: FailureDetails): asserts isMet {
+  if (!isMet) throw new StepFailure(message, details);
+}
