@@ -48,6 +48,13 @@ export function numberFlag(
   return number;
 }
 
+/** Parses `--token`. */
+export function tokenFlag({ args }: Context): 'access_token' | 'id_token' | undefined {
+  const kind = args.values.get('token')?.[0];
+  if (kind === undefined || kind === 'access_token' || kind === 'id_token') return kind;
+  throw invalidFlag('token', kind, 'access_token or id_token', 'id_token');
+}
+
 /** Parses `--port`. */
 export function portFlag(context: Context, min: 0 | 1): number | undefined {
   return numberFlag(context, 'port', [min, 65_535], '8912');

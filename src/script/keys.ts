@@ -83,6 +83,13 @@ export const retryKeys = {
   until: { help: 'Repeat until this condition is true; default: until the step passes', schema: condition },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
 
+/** The JSON Schema of each key. */
+export function describeKeys(keys: Readonly<Record<string, KeyDefinition>>): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
+  );
+}
+
 /** The keys of a step in addition to its command. */
 export const stepKeys = {
   name: { help: 'Title in reports; default: the command with its parameters', schema: text },
@@ -94,9 +101,7 @@ export const stepKeys = {
         retryKeys.times.schema,
         {
           type: 'object',
-          properties: Object.fromEntries(
-            Object.entries(retryKeys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
-          ),
+          properties: describeKeys(retryKeys),
           required: ['times'],
           additionalProperties: false,
         },

@@ -18,8 +18,8 @@ import { isSecure, parseUrl } from '../../profile/url.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
-import { invalidFlag, parseCommandLine, usageError } from '../args.ts';
-import type { Context } from '../context.ts';
+import { parseCommandLine, usageError } from '../args.ts';
+import { type Context, tokenFlag } from '../context.ts';
 import { addCallerFlags } from '../render-error.ts';
 import { variableSources, withClient } from '../with-client.ts';
 
@@ -60,9 +60,7 @@ export async function runCredential(context: Context): Promise<number> {
   const names = [...Object.keys(protocols), 'cargo'];
   if (!names.includes(protocol))
     throw usageError(`unknown protocol "${escapeControls(protocol)}"`, `use one of ${names.join(', ')}`);
-  const kind = context.args.values.get('token')?.[0];
-  if (kind !== undefined && !['access_token', 'id_token'].includes(kind))
-    throw invalidFlag('token', kind, 'access_token or id_token', 'id_token');
+  tokenFlag(context);
   context.terminal.registersMasks = false;
   try {
     return await (protocol === 'cargo'
@@ -258,7 +256,7 @@ function issue({ client, variables, context }: Call, name: string, kind: TokenKi
 }
 
 function tokenKind({ context }: Call, byDefault: TokenKind = 'access_token'): TokenKind {
-  return (context.args.values.get('token')?.[0] as TokenKind | undefined) ?? byDefault;
+  return tokenFlag(context) ?? byDefault;
 }
 
 /** One line, with the hint. */

@@ -112,7 +112,6 @@ function waiting({ isInteractive }: Terminal, leftMs: number): string {
   return isInteractive ? '' : `${WAITING} (expires in ${formatDuration(leftMs)})\n`;
 }
 
-/** Rejects at the end of the input and on abort. */
 /** Without a terminal, only `--force` replaces the login of another account. */
 async function confirmReplacement(
   { args, terminal, signal }: Context,

@@ -2,6 +2,7 @@ import { parseJson } from '../../../config/json.ts';
 import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables, wrapSecretsByName } from '../../../config/variables.ts';
 import { OAuthProfileError, ProviderError } from '../../../errors.ts';
+import type { Send, WireRequest } from '../../../ports.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
@@ -30,18 +31,8 @@ export interface TokenService {
 
 /** A request to a token endpoint and its response, with their secrets. */
 interface TokenExchange {
-  readonly request: {
-    readonly url: URL;
-    readonly headers: Readonly<Record<string, string | Secret>>;
-    readonly body: string;
-  };
-  readonly response:
-    | {
-        readonly status: number;
-        readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-        readonly body: string;
-      }
-    | undefined;
+  readonly request: Pick<WireRequest, 'url' | 'headers' | 'body'>;
+  readonly response: Awaited<ReturnType<Send>> | undefined;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly elapsedMs: number;
