@@ -73,12 +73,7 @@ export function createDispatcher(state: EmulatorState, control: Handler | undefi
   };
 }
 
-async function callEndpoint(
-  endpoint: Endpoint,
-  action: Action,
-  context: RequestContext,
-  request: EmulatorRequest,
-): Promise<EmulatorResponse> {
+async function callEndpoint(endpoint: Endpoint, action: Action, context: RequestContext, request: EmulatorRequest) {
   const { provider, tenants, acceptsJson } = context.realm;
   try {
     const tenant = provider.tenantOf?.(request);

@@ -105,11 +105,7 @@ function startTimeout(connection: Connection): void {
   connection.timer = setTimeout(() => connection.socket.destroy(), REQUEST_TIMEOUT_MS);
 }
 
-async function createSecureServer(
-  handle: Handler,
-  credentials: Credentials,
-  connections: Connections,
-): Promise<Server> {
+async function createSecureServer(handle: Handler, credentials: Credentials, connections: Connections) {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(

@@ -100,12 +100,7 @@ async function checkProfile(
 }
 
 /** Without `--online`, the endpoints of an issuer are known only if they are cached on this machine. */
-async function parseForCheck(
-  name: string,
-  variables: Variables,
-  client: Client,
-  context: Context,
-): Promise<ParsedProfile> {
+async function parseForCheck(name: string, variables: Variables, client: Client, context: Context) {
   if (context.args.switches.has('online')) return client.parseProfile(name, variables, 'reload', context.signal);
   if (!usesRemoteStore(context)) return client.parseProfile(name, variables, 'offline');
   const parsed = parseProfile(name, variables, client.sources);
@@ -117,12 +112,7 @@ function usesRemoteStore({ args, environment }: Context): boolean {
 }
 
 /** The profile with its stored login, if the store can be read. A remote store is used with `--online` only. */
-async function withLogin(
-  parsed: ParsedProfile,
-  client: Client,
-  context: Context,
-  storeErrors: Set<string>,
-): Promise<Profile> {
+async function withLogin(parsed: ParsedProfile, client: Client, context: Context, storeErrors: Set<string>) {
   const { args } = context;
   if (usesRemoteStore(context) && !args.switches.has('online')) return completeProfile(parsed);
   try {

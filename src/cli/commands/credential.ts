@@ -13,7 +13,7 @@ import { formatKubernetesResponse, parseKubernetesRequest } from '../../credenti
 import type { ToolToken } from '../../credential/tool-token.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError } from '../../errors.ts';
 import { parseRegion } from '../../profile/options/options.ts';
-import type { Profile, ProfileOptions } from '../../profile/profile.ts';
+import type { Profile } from '../../profile/profile.ts';
 import { isSecure, parseUrl } from '../../profile/url.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
@@ -219,10 +219,7 @@ async function runAws(call: Call): Promise<number> {
 }
 
 /** The token that AWS exchanges: the assertion of a profile with `options.assertion_source`, such as the OIDC token of a CI job, or the ID token of any other. */
-async function getWebIdentity(
-  call: Call,
-  name: string,
-): Promise<{ readonly token: Secret; readonly options: ProfileOptions }> {
+async function getWebIdentity(call: Call, name: string) {
   const { client, variables, context } = call;
   const { options, draft } = await client.parseProfile(name, variables);
   const { assertionSource: source, audience = 'sts.amazonaws.com', timeoutMs } = options;

@@ -99,12 +99,7 @@ function listJobs(jobs: readonly Job[], { args, terminal }: Context): number {
 }
 
 /** Plans the runs of the selected scripts. */
-async function planAll(
-  scripts: readonly Script[],
-  host: ScriptHost,
-  context: Context,
-  { loadVariables }: Client,
-): Promise<Job[]> {
+async function planAll(scripts: readonly Script[], host: ScriptHost, context: Context, { loadVariables }: Client) {
   const { args, environment } = context;
   const sources = variableSources(context);
   // Issues of the data concern every script: report them once.
@@ -120,12 +115,7 @@ async function planAll(
 }
 
 /** Parses every script. The issues of all scripts are printed together; the last error is thrown. */
-async function readAll(
-  files: readonly string[],
-  host: ScriptHost,
-  context: Context,
-  dependencies?: Dependencies,
-): Promise<Script[]> {
+async function readAll(files: readonly string[], host: ScriptHost, context: Context, dependencies?: Dependencies) {
   const { terminal, environment, args } = context;
   const scripts: Script[] = [];
   let failure: OAuthProfileError | undefined;

@@ -3,7 +3,7 @@ import type { EmulatorRequest } from '../messages.ts';
 import type { Realm, RequestContext } from '../realm.ts';
 import type { Claims, User } from '../subjects.ts';
 import { createIdToken, createRefreshToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
-import { findToken, type KnownToken } from '../tokens/verify-token.ts';
+import { findToken } from '../tokens/verify-token.ts';
 import { decodeJwt } from './request-log.ts';
 
 /** A token to issue directly. */
@@ -104,12 +104,7 @@ export async function expireToken(emulator: ControlledEmulator, origin: string, 
   return false;
 }
 
-function find(
-  emulator: ControlledEmulator,
-  realm: Realm,
-  origin: string,
-  token: string,
-): Promise<KnownToken | undefined> {
+function find(emulator: ControlledEmulator, realm: Realm, origin: string, token: string) {
   return findToken(contextOf(emulator, realm), tokenRequest(realm, origin, {}), token);
 }
 

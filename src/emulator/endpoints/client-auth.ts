@@ -91,12 +91,7 @@ export async function decodeAssertion(assertion: string): Promise<JWTPayload> {
   }
 }
 
-async function checkAssertion(
-  context: RequestContext,
-  client: Client,
-  request: EmulatorRequest,
-  assertion: string,
-): Promise<void> {
+async function checkAssertion(context: RequestContext, client: Client, request: EmulatorRequest, assertion: string) {
   const usesSecret = client.credentials.some(({ auth }) => auth === 'client_secret_jwt');
   registeredCredentials(context.realm, client, usesSecret ? 'client_secret_jwt' : 'private_key_jwt');
   if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');

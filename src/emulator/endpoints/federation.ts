@@ -32,11 +32,7 @@ async function exchangeToken(context: RequestContext, request: EmulatorRequest):
 }
 
 /** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
-async function impersonate(
-  context: RequestContext,
-  request: EmulatorRequest,
-  email: string,
-): Promise<EmulatorResponse> {
+async function impersonate(context: RequestContext, request: EmulatorRequest, email: string) {
   const [, bearer = ''] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
   const known = await findToken(context, request, bearer);
   if (known === undefined || known.invalid !== undefined) return context.realm.provider.unauthorizedResponse();

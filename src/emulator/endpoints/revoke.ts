@@ -1,7 +1,6 @@
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { Rejection, reject } from '../rejection.ts';
-import type { Client } from '../subjects.ts';
 import { findToken } from '../tokens/verify-token.ts';
 import { authenticateClient } from './client-auth.ts';
 
@@ -32,11 +31,7 @@ export async function revokeEndpoint(context: RequestContext, request: EmulatorR
   return json(200, provider.stableToken ? { access_token: token } : {});
 }
 
-async function authenticate(
-  context: RequestContext,
-  request: EmulatorRequest,
-  rejectsOthers: boolean,
-): Promise<Client | undefined> {
+async function authenticate(context: RequestContext, request: EmulatorRequest, rejectsOthers: boolean) {
   try {
     return await authenticateClient(context, request, 'revoke');
   } catch (error) {

@@ -96,12 +96,7 @@ function standardResponse({ accessToken, refreshToken, idToken, scope, lifetime 
   };
 }
 
-function checkScope(
-  { realm: { provider } }: RequestContext,
-  grant: string,
-  client: Client | undefined,
-  scope: string,
-): void {
+function checkScope({ realm: { provider } }: RequestContext, grant: string, client: Client | undefined, scope: string) {
   if (scope.length > MAX_STORED_LENGTH) reject('invalid_scope', `${scope.slice(0, 40)}…`);
   if (scope === '') {
     if (provider.scopeRequiredFor?.includes(grant)) reject('missing_scope', 'scope');

@@ -80,11 +80,7 @@ export async function revokeToken(
 }
 
 /** The configured revocation endpoint, the provider's documented one, or the one that the metadata of the server names. */
-async function findRevocationEndpoint(
-  login: LoginProfile,
-  client: MetadataPorts,
-  signal: AbortSignal | undefined,
-): Promise<URL | undefined> {
+async function findRevocationEndpoint(login: LoginProfile, client: MetadataPorts, signal: AbortSignal | undefined) {
   const { revocationUrl } = login.endpoints;
   if (revocationUrl !== undefined || login.provider.login !== undefined) return revocationUrl;
   const endpoint = (await findMetadata(login, client, signal))?.revocationUrl;

@@ -138,11 +138,7 @@ async function decrypt(secret: Passphrase, algorithm: BerValue, data: BerValue):
   }
 }
 
-async function deriveCipher(
-  secret: Passphrase,
-  type: string,
-  parameters: BerValue,
-): Promise<{ name: string; key: Buffer; iv: Buffer }> {
+async function deriveCipher(secret: Passphrase, type: string, parameters: BerValue) {
   if (type === `${PBE_SHA1}03`) {
     const sha1 = { name: 'sha1', length: 20, block: 64 };
     const salt = bytesOf(memberAt(parameters, 0));

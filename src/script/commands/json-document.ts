@@ -131,11 +131,7 @@ function compile(schema: AnySchema, Dialect: Dialect, checker: InstanceType<Dial
 }
 
 /** Ajv's messages quote the schema but never the document. Member names are added unless the document is a secret. */
-function describeError(
-  { instancePath, keyword, message, params }: ErrorObject,
-  hidden: boolean,
-  secret: boolean,
-): string {
+function describeError({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean) {
   const location = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
   if (secret) return escapeControls(`${location} does not match ${keyword}`);
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;

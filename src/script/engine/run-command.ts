@@ -115,10 +115,7 @@ export function createLookup(scope: Scope): Lookup {
 }
 
 /** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */
-function resolveArguments(
-  { command, parameters }: CommandStep,
-  resolve: (value: Value) => Value,
-): Record<string, unknown> {
+function resolveArguments({ command, parameters }: CommandStep, resolve: (value: Value) => Value) {
   const args: Record<string, unknown> = {};
   for (const { name, kind, secret } of command.parameters) {
     const raw = parameters[name];

@@ -70,13 +70,7 @@ async function runStep(step: Step, scope: Scope, isEnded: boolean): Promise<bool
   return runItems(step, title, items, { ...scope.source, responsesOf: [...responsesOf] }, scope);
 }
 
-async function runItems(
-  step: Step,
-  title: string,
-  items: readonly LabelledItem[],
-  source: Source,
-  scope: Scope,
-): Promise<boolean> {
+async function runItems(step: Step, title: string, items: readonly LabelledItem[], source: Source, scope: Scope) {
   const { run, signal, variables } = scope;
   const { variable = '' } = step.forEach ?? {};
   const before = variables.get(variable);
@@ -212,14 +206,7 @@ function skip(step: Step, title: string, scope: Scope, reason: string): boolean 
 }
 
 /** Adds the result of a failed step. Returns `false`. */
-function fail(
-  step: Step,
-  title: string,
-  startedAt: number,
-  error: unknown,
-  scope: Scope,
-  more: ResultDetails = {},
-): false {
+function fail(step: Step, title: string, startedAt: number, error: unknown, scope: Scope, more: ResultDetails = {}) {
   const { run, signal } = scope;
   if (error instanceof StepFailure && error.details.endsScript) run.isStopped = true;
   // After an interruption the error of the step is a consequence of it.

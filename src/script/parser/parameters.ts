@@ -34,12 +34,7 @@ function itemsOf<At>({ parameters }: Command, part: ConfigNode<At>): readonly Co
   return part.kind === 'list' && !(isNameList && part.items.length > 1) ? part.items : [part];
 }
 
-function assignInOrder<At>(
-  command: Command,
-  items: readonly ConfigNode<At>[],
-  at: At,
-  context: ParseContext<At>,
-): Given<At> {
+function assignInOrder<At>(command: Command, items: readonly ConfigNode<At>[], at: At, context: ParseContext<At>) {
   const { parameters } = command;
   const [required, max] = [parameters.filter(({ optional }) => !optional).length, parameters.length];
   if (items.length < required || items.length > parameters.length) {

@@ -88,12 +88,7 @@ export function freshTokens(
 }
 
 /** The ID token of a response. Its own `exp` applies: it may differ from the lifetime of the access token. */
-function toFreshIdToken(
-  response: TokenResult['token']['response'],
-  name: string,
-  now: number,
-  ttlMs: number,
-): FreshToken {
+function toFreshIdToken(response: TokenResult['token']['response'], name: string, now: number, ttlMs: number) {
   const { value, issuedAt = now, expiresAt } = readIdToken(response, name);
   if (expiresAt !== undefined) return { value, usableUntil: usableUntil(expiresAt, issuedAt, ttlMs) };
   throw new OAuthProfileError('response_unreadable', `the id_token of ${name} has no expiry`, {

@@ -172,12 +172,7 @@ function changesToGet(method: string, status: number): boolean {
 }
 
 /** A redirect to another origin removes the headers with secrets for good. A body with secrets is not sent there at all. */
-function removeSecrets(
-  headers: readonly Header[],
-  body: Body | undefined,
-  { origin }: URL,
-  context: StepContext,
-): readonly Header[] {
+function removeSecrets(headers: readonly Header[], body: Body | undefined, { origin }: URL, context: StepContext) {
   if (body?.secret) {
     throw new StepFailure(`redirected to ${origin}, but the body contains a secret: it is not sent there`, {
       hint: `if this is intended, send the request to ${origin} directly`,
