@@ -154,12 +154,10 @@ function readOptions(value: Value): RequestSettings | InvalidArgument | undefine
   const redirects = given['redirects'] === undefined ? undefined : toNumber(given['redirects']);
   const timeoutMs = text('timeout') === undefined ? undefined : parseDuration(text('timeout') ?? '');
   const isInRange = Number.isInteger(redirects) && Number(redirects) >= 0 && Number(redirects) <= MAX_REDIRECTS;
-  if (given['redirects'] !== undefined && !isInRange) {
+  if (given['redirects'] !== undefined && !isInRange)
     return new InvalidArgument(`a map in which redirects is an integer from 0 to ${MAX_REDIRECTS}`);
-  }
-  if (given['timeout'] !== undefined && timeoutMs === undefined) {
+  if (given['timeout'] !== undefined && timeoutMs === undefined)
     return new InvalidArgument('a map in which timeout is a duration such as 30s, 500ms or 2m');
-  }
   const files = { caFile: text('ca_file'), certFile: text('cert_file'), certKeyFile: text('cert_key_file') };
   const settings: RequestSettings = { redirects, timeoutMs, ...files };
   return Object.fromEntries(Object.entries(settings).filter(([, one]) => one !== undefined));

@@ -88,9 +88,8 @@ const metaValidators = new Map<Dialect, InstanceType<Dialect>>();
 
 /** Validates a document against a JSON Schema; returns one message per error. Remote `$ref`s are not fetched. */
 export async function findSchemaErrors(document: JsonDocument, schema: JsonDocument): Promise<readonly string[]> {
-  if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value))) {
+  if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value)))
     throw new StepFailure('the schema must be a map, true or false');
-  }
   const Dialect = await loadDialect(schema);
   const checker = metaValidators.get(Dialect) ?? new Dialect(options);
   // Compiles the meta-schema now, so that the time limit applies only to the schema itself.

@@ -43,9 +43,8 @@ export async function readItems(
 
 /** Labels items with their `name` as it is written in the script or file, else with their number: a response must not change a title. */
 export function labelItems(items: readonly Value[], written: readonly Value[]): readonly LabelledItem[] {
-  if (items.length > MAX_ITEMS) {
+  if (items.length > MAX_ITEMS)
     throw new StepFailure(`forEach has ${items.length} items, more than ${MAX_ITEMS}`, { hint: 'split the list' });
-  }
   return items.map((value, index) => ({ value, label: nameOf(written[index]) ?? String(index + 1) }));
 }
 

@@ -122,9 +122,8 @@ function resolveArguments({ command, parameters }: CommandStep, resolve: (value:
     if (raw === undefined) continue;
     const value = resolve(kind === 'map' ? splitLines(raw) : raw);
     const converted = kinds[kind].read(value);
-    if (converted instanceof InvalidArgument) {
+    if (converted instanceof InvalidArgument)
       throw new StepFailure(`${name} must be ${converted.expected}`, secret ? {} : { actual: value });
-    }
     args[name] = converted;
   }
   return args;

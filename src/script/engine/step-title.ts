@@ -43,9 +43,8 @@ export function stepTitle({ command, parameters }: CommandStep, redact: Redact =
 }
 
 function maskLiterals(value: Value, secret: boolean): Value {
-  if (isCollection(value)) {
+  if (isCollection(value))
     return mapCollection(value, (part, name = '') => maskLiterals(part, secret || isSecretMember(name, part)));
-  }
   // A single reference without a default is shown: the default could be the secret.
   const isReference = typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
   return secret && !isEmpty(value) && !isReference ? MASK : value;

@@ -48,9 +48,8 @@ function assignInOrder<At>(command: Command, items: readonly ConfigNode<At>[], a
 
 function countHint(command: Command, count: number): string {
   const { parameters } = command;
-  if (parameters.length === 1 && count > 1 && parameters[0]?.kind === 'value') {
+  if (parameters.length === 1 && count > 1 && parameters[0]?.kind === 'value')
     return `to pass a list as the only parameter, write - ${commandName(command)}: [[a, b]]`;
-  }
   return parameters.length === 0
     ? `write - ${commandName(command)}:`
     : `the signature is ${commandSignature(command)}${count < parameters.length ? '; write "" for an empty parameter' : ''}`;

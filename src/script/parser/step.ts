@@ -102,12 +102,10 @@ function findKind<At>({ members, at }: MapNode<At>, context: ParseContext<At>): 
     }
   }
   const [first, second] = found;
-  if (second !== undefined) {
+  if (second !== undefined)
     context.addIssue(second.at, 'unexpected second command in one step', 'start a new step with -');
-  }
-  if (first === undefined && !isMisspelt) {
+  if (first === undefined && !isMisspelt)
     context.addIssue(at, 'the step has no command', `${STEP_HINT}, or add steps: or run:`);
-  }
   return first;
 }
 
@@ -122,9 +120,8 @@ function parseRetry<At>(node: ConfigNode<At> | undefined, context: ParseContext<
   }
   const find = (key: keyof typeof retryKeys) => members.find(({ name }) => name === key)?.node;
   const times = node.kind === 'map' ? find('times') : node;
-  if (times === undefined) {
+  if (times === undefined)
     context.addIssue(node.at, 'retry has no times', `write retry: {times: 10, interval: 500ms}; at most ${MAX_TIMES}`);
-  }
   return {
     times: parseKey('retry: times', times, integer(1, MAX_TIMES), context) ?? 1,
     intervalMs: parseKey('retry: interval', find('interval'), duration, context) ?? DEFAULT_INTERVAL_MS,
@@ -144,15 +141,13 @@ function parseForEach<At>(node: ConfigNode<At> | undefined, context: ParseContex
     return undefined;
   }
   const { name, at, node: items } = member;
-  if (!isPlainName(name)) {
+  if (!isPlainName(name))
     context.addIssue(at, `forEach: ${showKey(name)} is not a variable name: use letters, digits and _`);
-  }
   literalValue(items, context);
   const text = items.kind === 'scalar' && typeof items.value === 'string' ? items.value : '';
   const isText = hasReference(text) || /^@.|^\s*-?\d+\s*\.\.\s*-?\d+\s*$/.test(text);
-  if (items.kind !== 'list' && !isText) {
+  if (items.kind !== 'list' && !isText)
     context.addIssue(items.at, 'forEach must be a list, a range, a reference or @ and a path', FOR_EACH_HINT);
-  }
   return { variable: name, items: toValue(items) };
 }
 

@@ -61,9 +61,8 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
       currentFile = file;
       return (isChanged ? heading : '') + (verbose ? formatStep(event.step, style) : formatOutput(event.step, style));
     }
-    if (event.type === 'step-retry' && verbose) {
+    if (event.type === 'step-retry' && verbose)
       return `${dim(`  … attempt ${event.attempt}: ${toVisibleLine(fullTitle(event.step))}  ${event.step.state}`)}\n`;
-    }
     if (event.type !== 'run-end') return '';
     currentFile = '';
     const columns = [

@@ -166,9 +166,8 @@ export const headerCommands = [
 ];
 
 function setHeader(name: string | Secret, value: string | Secret, context: StepContext): void {
-  if (typeof name !== 'string' || !isHeaderName(name)) {
+  if (typeof name !== 'string' || !isHeaderName(name))
     throw new StepFailure(`invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
-  }
   if (isForbiddenHeader(name)) throw new StepFailure(`the header ${name} cannot be set: it is set automatically`);
   if (!testString(value, isHeaderValue)) {
     throw new StepFailure(

@@ -71,9 +71,8 @@ export function oauthCommands(tokens: TokenService): Command[] {
       ],
       example: 'ws.oauthProfile: [token, graph]',
       async run(args, context) {
-        if (typeof args.profile !== 'string' || args.profile === '') {
+        if (typeof args.profile !== 'string' || args.profile === '')
           throw new StepFailure('profile must be the name of a profile and must not contain a secret');
-        }
         const saving = saveToken(args.profile, context.variables, args.var, context, tokens);
         await (args.expectError === undefined
           ? saving
@@ -93,9 +92,8 @@ export function oauthCommands(tokens: TokenService): Command[] {
       async run(args, context) {
         const fields = [...flattenFields(args.auth, '')];
         const reserved = fields.find(({ name }) => name === 'url' || name === 'type');
-        if (reserved !== undefined) {
+        if (reserved !== undefined)
           throw new StepFailure(`auth must not contain ${reserved.name}: the parameter url sets the token endpoint`);
-        }
         const entries = [{ name: 'type', value: 'custom' }, { name: 'url', value: args.url }, ...fields].map(
           ({ name, value }): Entry => ({ name: `${INLINE_PROFILE}.${name}`, value, literal: true }),
         );

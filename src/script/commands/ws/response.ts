@@ -188,9 +188,8 @@ export function showBody(
   length: number,
   redact: (text: string) => string,
 ): string {
-  if (decoded === undefined || !isTextual(response) || response.body.length > MAX_REDACTED) {
+  if (decoded === undefined || !isTextual(response) || response.body.length > MAX_REDACTED)
     return `<${response.body.length} bytes of ${mediaTypeOfResponse(response) || 'unknown type'}>`;
-  }
   const { text, body } = decoded;
   return displayText(holdsSecret(body) ? displayValue(body) : text, length, redact);
 }

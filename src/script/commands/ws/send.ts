@@ -154,9 +154,8 @@ function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: strin
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const target = parseUrl(location, url);
-  if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
+  if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '')
     throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
-  }
   if (url.protocol === 'https:' && target.protocol === 'http:') {
     const problem = 'which is not encrypted: the redirect is not followed';
     throw new StepFailure(`${shown} redirects to ${target.origin}, ${problem} (HTTP ${status})`);
