@@ -8,7 +8,6 @@ import type { Terminal } from './terminal.ts';
 export interface Context {
   readonly terminal: Terminal;
   readonly environment: ProcessEnvironment;
-  /** Name of the command. */
   readonly command: string;
   readonly args: ParsedArgs;
   /** Aborted by Ctrl-C and SIGTERM. */

@@ -12,7 +12,6 @@ export interface RequestContext {
   readonly states: TokenStates;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The fault to inject. */
   readonly fault?: FaultKind | undefined;
   /** The key that access tokens are bound to (RFC 7638). */
   readonly keyThumbprint?: string | undefined;
@@ -136,12 +135,10 @@ export class Realm {
     this.#users.set(name, { ...this.everyone.get(name), name, password });
   }
 
-  /** Finds a user by login name. */
   findUser(name: string | undefined): User | undefined {
     return name === undefined ? undefined : (this.#users.get(name) ?? this.everyone.get(name));
   }
 
-  /** The login names of all users. */
   userNames(): string[] {
     return [...new Set([...this.everyone.keys(), ...this.#users.keys()])];
   }

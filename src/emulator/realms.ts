@@ -28,7 +28,6 @@ export class Realms {
   readonly #byHost = new Map<string, Realm>();
   readonly #tokenUrls = new Map<string, { realm: Realm; url: URL }>();
   readonly #settings = new Map<EmulatedProvider, ProviderSettings>();
-  /** Users of all realms. */
   readonly users = new Map<string, User>();
 
   constructor(
@@ -56,7 +55,6 @@ export class Realms {
     return provider?.isolatedHosts ? this.#createRealm(provider) : provider && this.#create(provider, host);
   }
 
-  /** The hosts of all realms. */
   hosts(): string[] {
     return [...this.#byHost.keys()];
   }

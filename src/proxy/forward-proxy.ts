@@ -28,7 +28,6 @@ export interface ForwardOptions {
 
 /** Adds tokens to the requests for the origins of profiles; everything else is tunnelled. */
 export class ForwardProxy {
-  /** Accepts connections of clients. */
   readonly server: Server;
   /** Handles the requests inside of tunnels that end here. */
   readonly #inner: Server;
@@ -59,7 +58,6 @@ export class ForwardProxy {
     return this.#check(target, rawHeaders) ?? { target, path: path.startsWith('/') ? path : `/${path}` };
   }
 
-  /** A request inside of a tunnel. */
   #findBySocket({ url = '', rawHeaders, socket }: IncomingMessage): ReturnType<FindDestination> {
     const target = this.#targetOf.get(socket);
     if (target === undefined || !url.startsWith('/')) return notAPath;

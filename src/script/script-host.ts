@@ -124,14 +124,12 @@ export class ScriptHost {
     return this.#include(readScript(text, source, this.registry, checkPath), environment, ancestors);
   }
 
-  /** Parses a script that is a JavaScript object. */
   async readObject(script: ScriptObject, environment: ProcessEnvironment): Promise<Script> {
     const source = { label: 'script', directory: '', trust: 'given' } as const;
     const checkPath = await loadPathCheck(namesIn(script), this.registry);
     return this.#include(parseScriptObject(script, source, this.registry, checkPath), environment, []);
   }
 
-  /** Reads the scripts that a script runs. */
   async #include({ script, includes }: ParsedScript, environment: ProcessEnvironment, ancestors: readonly string[]) {
     for (const { path, setScript, fail } of includes) {
       const label = join(dirname(script.source.label), path);

@@ -98,7 +98,6 @@ function listJobs(jobs: readonly Job[], { args, terminal }: Context): number {
   return 0;
 }
 
-/** Plans the runs of the selected scripts. */
 async function planAll(scripts: readonly Script[], host: ScriptHost, context: Context, { loadVariables }: Client) {
   const { args, environment } = context;
   const sources = variableSources(context);
@@ -152,7 +151,6 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
   return { ...results, runs: redactResults(results.runs, (text) => host.redact(text)) };
 }
 
-/** Shows the events of jobs. */
 interface Shown {
   handle(job: Job, event: ScriptEvent): void;
   endJob?(job: Job): void;

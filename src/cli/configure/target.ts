@@ -7,10 +7,8 @@ import { usageError } from '../args.ts';
 /** The profile that a tool is configured for, and how the tool runs this program. */
 export interface Target {
   readonly profile: string;
-  /** The origins of the profile. */
   readonly origins: readonly string[];
   readonly env: Environment;
-  /** The home directory. */
   readonly home: string;
   /** This program: its name if it is on the PATH, else Node and the path of its script. */
   readonly program: readonly string[];

@@ -62,7 +62,6 @@ export class RequestLog {
     if (value !== undefined && value.length >= 4) this.#secrets.add(value);
   }
 
-  /** Adds a request. */
   add(
     request: EmulatorRequest,
     realm: Realm | undefined,

@@ -105,11 +105,9 @@ export async function verifyAssertion(
   client: Client,
   { host, path, origin }: EmulatorRequest,
   assertion: string,
-  {
-    withoutAudience,
-    ...expected
-  }: { readonly issuer: string; readonly subject?: string; readonly withoutAudience?: boolean },
+  expected: { readonly issuer: string; readonly subject?: string; readonly withoutAudience?: boolean },
 ): Promise<boolean> {
+  const { withoutAudience, ...claims } = expected;
   const { jwtVerify } = await import('jose');
   const own = `${origin}/${host}`;
   const urls = ['https://', 'http://'].flatMap((scheme) => [
@@ -123,18 +121,13 @@ export async function verifyAssertion(
     if (key === undefined) continue;
     const audiences = [...urls, own, `${own}${path}`, ...(audience === undefined ? [] : [audience])];
     const options = {
-      ...expected,
+      ...claims,
       ...(withoutAudience !== true && { audience: audiences }),
       requiredClaims: ['exp'],
       currentDate: new Date(now),
     };
-    if (
-      await jwtVerify(assertion, key, options).then(
-        () => true,
-        () => false,
-      )
-    )
-      return true;
+    const verified = await jwtVerify(assertion, key, options).catch(() => undefined);
+    if (verified !== undefined) return true;
   }
   return false;
 }

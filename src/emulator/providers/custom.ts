@@ -20,10 +20,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>):
   };
 }
 
-/**
- * An RFC 6749 server with strict refresh token rotation, at the URLs of custom profiles. Its access tokens are JWTs as
- * RFC 9068 defines them.
- */
+/** An RFC 6749 server with strict refresh token rotation, at the URLs of custom profiles. Its access tokens are JWTs as RFC 9068 defines them. */
 export const custom: EmulatedProvider = {
   type: 'custom',
   isolatedHosts: true,

@@ -13,9 +13,7 @@ import { isBoundTo, withLock } from '../token-family.ts';
 export interface FoundLogin {
   readonly profile: string;
   readonly account: string | undefined;
-  /** Key of the login record. */
   readonly key: string;
-  /** Key of the family record. */
   readonly family: string;
 }
 

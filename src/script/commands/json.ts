@@ -5,7 +5,6 @@ import { isSameValue } from '../compare.ts';
 import { check, type StepContext } from '../step-context.ts';
 import { findSchemaErrors, type JsonDocument, queryDocument, readDocument } from './json-document.ts';
 
-/** Maximum number of schema errors in a message. */
 const MAX_LISTED = 100;
 
 const group = commandGroup('json');

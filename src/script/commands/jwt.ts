@@ -147,7 +147,6 @@ function formatTime(seconds: Value | undefined): string {
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString();
 }
 
-/** Formats a header parameter of the token for a message. */
 function displayHeader(value: Value | undefined): string {
   return value === undefined ? 'none' : excerpt(JSON.stringify(value), 40);
 }
@@ -210,7 +209,6 @@ function parseJwks(text: string): readonly ParsedKey[] {
   });
 }
 
-/** Returns a key with its algorithms; nothing if it has none. */
 function withAlgorithms({ key, kid, alg }: ParsedKey): readonly VerifyingKey[] {
   if (key === undefined || key.symmetricKeySize === 0) return [];
   const algorithms = algorithmsOf(key).filter((name) => alg === undefined || name === alg);

@@ -115,7 +115,6 @@ function indexNodes(document: Document): Record<string, string> {
 /** `DOCUMENT_POSITION_PRECEDING` and `_FOLLOWING` of the DOM. */
 const [PRECEDING, FOLLOWING] = [2, 4];
 
-/** Returns the next node in the order of the document. */
 function nextNode(node: Node): Node | null {
   if (node.firstChild !== null) return node.firstChild;
   let last: Node | null = node;

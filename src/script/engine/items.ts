@@ -7,7 +7,6 @@ import { parseCsv } from './csv.ts';
 import { createResolver } from './run-command.ts';
 import type { Scope } from './scope.ts';
 
-/** Maximum number of items of one loop. */
 const MAX_ITEMS = 100_000;
 const MAX_LABEL = 60;
 

@@ -11,7 +11,6 @@ import type { Scope } from './scope.ts';
 
 /** A command that is ready to run. Its changes to variables become visible when it has passed: all or none (D2). */
 export interface PreparedCommand {
-  /** Lines that the step has logged. */
   readonly output: string[];
   readonly exchanges: Exchange[];
   /** Numbers of the steps whose responses the command has read so far. */

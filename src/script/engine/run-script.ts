@@ -103,10 +103,7 @@ function changeAt(value: Value, [name, ...rest]: readonly string[], change: (val
   return { ...value, [name]: changed };
 }
 
-/**
- * Wraps the variables that are listed as secrets, and evaluates functions in the data of the script once: `${uuid()}` is the same value in
- * all steps.
- */
+/** Wraps the variables that are listed as secrets, and evaluates functions in the data of the script once: `${uuid()}` is the same value in all steps. */
 function prepareVariables(scope: Scope): void {
   const { run, variables } = scope;
   const resolver = createResolver(scope);

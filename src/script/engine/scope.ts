@@ -24,7 +24,6 @@ export interface RunContext extends Masking {
   readonly matches: Matches;
   /** Masks a secret in the output of this script; if it `isKnown` before the run, also in what the author of the script has written. */
   addSecret(secret: Secret, isKnown: boolean): void;
-  /** Reads a file that the script names. */
   readFile(path: string, directory: string): Promise<Uint8Array>;
 }
 
@@ -52,7 +51,6 @@ export interface Run {
 /** Where a step runs. */
 export interface Scope {
   readonly run: Run;
-  /** File of the steps. */
   readonly source: Source;
   readonly variables: Variables;
   readonly requests: RequestSettings;
@@ -70,7 +68,6 @@ export type UnnumberedResult = Omit<StepResult, 'number'>;
 
 /** Receives the results of steps in order. */
 export interface ResultSink {
-  /** Number of the next result. */
   readonly next: number;
   add(result: UnnumberedResult): void;
 }

@@ -12,10 +12,7 @@ const MAX_PARAMETER = 60;
 
 type Redact = (text: string) => string;
 
-/**
- * Returns the titles of all steps of a script and of the scripts that it runs. They are computed before the run, so that no response can
- * change them.
- */
+/** Returns the titles of all steps of a script and of the scripts that it runs. They are computed before the run, so that no response can change them. */
 export function createTitles(script: Script, redact: Redact): ReadonlyMap<Step, string> {
   const titleOf = (step: Step) => (step.name === undefined ? defaultTitle(step, redact) : redact(step.name));
   return new Map(Array.from(allSteps(script), (step) => [step, titleOf(step)]));

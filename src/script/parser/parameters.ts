@@ -24,7 +24,6 @@ export function parseParameters<At>(
   return Object.fromEntries([...given].map(([{ name }, value]) => [name, toValue(value)]));
 }
 
-/** The nodes of the given parameters. */
 type Given<At> = ReadonlyMap<Parameter, ConfigNode<At>>;
 
 /** Returns the items of a parameter list. For a command whose only parameter is a list of names, the list is that parameter. */

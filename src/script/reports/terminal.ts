@@ -49,7 +49,6 @@ export function createProgress(
 function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) => string {
   const { bold, dim, yellow } = style;
   const names = new Map<string, string>();
-  /** File of the script whose steps were printed last. */
   let currentFile = '';
   return (event) => {
     const { file } = event;

@@ -58,7 +58,6 @@ export async function readBody(
   return { pieces: [text], contentType, secret: text instanceof Secret, shown: String(text) };
 }
 
-/** Reads a file and resolves its references. */
 async function readTemplate(path: string, context: StepContext, files: Files): Promise<Body> {
   const template = new TextDecoder().decode(await files.read(path, context.source.directory));
   const text = stringifyValue(context.resolve(template));
@@ -102,7 +101,6 @@ function jsonBody(value: Value, { apiSecrets }: StepContext): Body {
   return { pieces: toJson(value), contentType: JSON_TYPE, secret: holdsSecret(value), shown };
 }
 
-/** Returns the media type of a file by its extension. */
 function mediaTypeOf(path: string): string {
   const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const found = Object.entries(mediaTypes).find(([, extensions]) => extensions.split(' ').includes(extension));

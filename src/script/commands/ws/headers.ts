@@ -9,7 +9,6 @@ import { commandGroup, parameter } from '../../command.ts';
 import { testString } from '../../compare.ts';
 import { lookUp, type StepContext, StepFailure } from '../../step-context.ts';
 
-/** A header of the script. */
 interface HeaderEntry {
   readonly name: string;
   /** Value of a header that is not a secret. */

@@ -106,10 +106,7 @@ export function oauthCommands(tokens: TokenService): Command[] {
 
 /** Waits for a token request that the provider must reject with an error, and saves the error. */
 async function expectError(saving: Promise<void>, expected: string, name: string, context: StepContext): Promise<void> {
-  const error = await saving.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error: unknown = await saving.catch((reason) => reason);
   if (error === undefined) {
     context.remove(name);
     throw new StepFailure('the provider issued a token', { expected: `the error ${expected}`, actual: 'a token' });

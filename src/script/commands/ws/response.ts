@@ -136,7 +136,6 @@ function isDeeper(value: Value, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 
-/** Returns the charset of the byte order mark; by default UTF-8. */
 function charsetOfBom([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
