@@ -15,8 +15,7 @@ import type { Profile } from '../../src/profile/profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated, type Secret } from '../../src/redaction/secret.ts';
 import { Registry } from '../../src/script/command.ts';
-import { baseCommands } from '../../src/script/commands/base.ts';
-import { wsCommands } from '../../src/script/commands/builtin.ts';
+import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oauth.ts';
 import { runScript } from '../../src/script/engine/run-script.ts';
@@ -76,15 +75,14 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
   });
   onTestFinished(() => stop());
   const externalSources = createSources({}, env);
-  const registry = new Registry([
-    ...baseCommands,
-    ...wsCommands({
+  const registry = new Registry(
+    builtinCommands({
       callApi: options.callApi ?? callApiWith(),
       files: localFiles,
       version: '1.2.3',
       tokens: createTokenService(externalSources, options.requestToken),
     }),
-  ]);
+  );
   const source: Source = { label: 'me.yaml', directory, trust: 'given' };
   const variables = new Variables().add(flatten(data, 'data'), source);
   const events: ScriptEvent[] = [];

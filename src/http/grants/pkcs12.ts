@@ -15,13 +15,11 @@ const PASSPHRASE = 'set {profile}.options.key_passphrase to the passphrase of th
 
 /** `code` quotes nothing from the file, so that messages may contain it. */
 class Pkcs12Error extends Error {
-  readonly code: string;
-  readonly hint: string;
-
-  constructor(code: string, hint: string) {
+  constructor(
+    readonly code: string,
+    readonly hint: string,
+  ) {
     super(code);
-    this.code = code;
-    this.hint = hint;
   }
 }
 
