@@ -7,35 +7,17 @@ import type { Realm } from './realm.ts';
 import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
 import { configSchema, findIssues } from './schemas.ts';
 import { ConfigError, type Duration, type ProviderOptions, parseDuration } from './settings.ts';
-import type { Claims, Client, User } from './subjects.ts';
+import type { Client, ClientSettings, UserOptions } from './subjects.ts';
 import type { SigningAlgorithm } from './tokens/signing-keys.ts';
 
-/** A user who can sign in. */
-export interface UserOptions {
-  readonly password?: string | undefined;
-  readonly sub?: string | undefined;
-  readonly name?: string | undefined;
-  readonly given_name?: string | undefined;
-  readonly family_name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly claims?: Claims | undefined;
-}
-
 /** A client, in addition to those of the profiles. */
-export interface ClientOptions {
+export interface ClientOptions extends Omit<ClientSettings, 'access_token_lifetime'> {
   readonly client_id: string;
   readonly provider?: string | undefined;
   readonly host?: string | undefined;
   readonly client_secret?: string | undefined;
   readonly auth_method?: string | undefined;
   readonly public_key?: string | undefined;
-  readonly redirect_uris?: readonly string[] | undefined;
-  readonly audience?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly claims?: Claims | undefined;
   readonly access_token_lifetime?: Duration | undefined;
 }
 
@@ -126,12 +108,9 @@ function readKeyFile(directory: string, file: string): string {
 }
 
 /** Registers a user of all providers. */
-export function addUser(realms: Realms, log: RequestLog, name: string, options: UserOptions): void {
+export function addUser(realms: Realms, log: RequestLog, login: string, options: UserOptions): void {
   log.addSecret(options.password);
-  const { password, sub, name: displayName, email, groups, roles, claims } = options;
-  const { given_name: givenName, family_name: familyName } = options;
-  const user: User = { name, password, sub, displayName, givenName, familyName, email, groups, roles, claims };
-  realms.users.set(name, user);
+  realms.users.set(login, { ...options, login });
 }
 
 /** Registers a client. */
@@ -149,13 +128,10 @@ export function addClient(
   const usual =
     key !== undefined ? 'private_key_jwt' : secret === undefined ? 'none' : realm.provider.clientAuth.default;
   const client = realm.addClient(id, { secret, auth: auth ?? usual, key, audience: undefined });
-  client.redirectUris = options.redirect_uris;
-  client.audience = options.audience;
-  client.scopes = options.scopes;
-  client.roles = options.roles;
-  client.claims = options.claims;
-  const lifetime = options.access_token_lifetime;
-  client.accessTokenLifetime = lifetime === undefined ? undefined : parseDuration(lifetime);
+  const { redirect_uris, audience, scopes, roles, claims, access_token_lifetime: lifetime } = options;
+  const seconds = lifetime === undefined ? undefined : parseDuration(lifetime);
+  const settings: ClientSettings = { redirect_uris, audience, scopes, roles, claims, access_token_lifetime: seconds };
+  Object.assign(client, settings);
   return { realm, client };
 }
 

@@ -74,11 +74,11 @@ export interface Device {
 
 /** A user who can always sign in, so that every flow works with any profile. */
 export const BUILT_IN_USER: User = {
-  name: 'ada@example.com',
+  login: 'ada@example.com',
   password: 'lovelace',
-  displayName: 'Ada Lovelace',
-  givenName: 'Ada',
-  familyName: 'Lovelace',
+  name: 'Ada Lovelace',
+  given_name: 'Ada',
+  family_name: 'Lovelace',
 };
 
 const MAX_RECORDS = 10_000;
@@ -131,8 +131,8 @@ export class Realm {
   }
 
   /** Registers the user of a profile. */
-  addUser(name: string, password: string | undefined): void {
-    this.#users.set(name, { ...this.everyone.get(name), name, password });
+  addUser(login: string, password: string | undefined): void {
+    this.#users.set(login, { ...this.everyone.get(login), login, password });
   }
 
   findUser(name: string | undefined): User | undefined {
@@ -157,7 +157,7 @@ export class Realm {
 
   /** Registers the refresh token of a profile. */
   addRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
-    const name = user ?? BUILT_IN_USER.name;
+    const name = user ?? BUILT_IN_USER.login;
     const family = this.createFamily({ clientId, user: name, scope, audience: undefined, authTime: undefined });
     this.refreshTokens.set(token, { family, expiresAt: Number.POSITIVE_INFINITY, usedAt: undefined, pinned: true });
   }

@@ -42,7 +42,7 @@ export class Realms {
   reset(): void {
     for (const realm of this.all()) realm.clear();
     this.users.clear();
-    this.users.set(BUILT_IN_USER.name, BUILT_IN_USER);
+    this.users.set(BUILT_IN_USER.login, BUILT_IN_USER);
     for (const [name, profile] of Object.entries(this.profiles)) this.#register(name, profile);
   }
 

@@ -1,7 +1,7 @@
 import type { ControlledEmulator } from '../emulator-state.ts';
 import type { EmulatorRequest } from '../messages.ts';
 import type { Realm, RequestContext } from '../realm.ts';
-import type { Claims, User } from '../subjects.ts';
+import type { Claims } from '../subjects.ts';
 import { createIdToken, createRefreshToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
 import { findToken } from '../tokens/verify-token.ts';
 import { decodeJwt } from './request-log.ts';
@@ -29,8 +29,7 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
   const realm = emulator.realms.open(options.provider, options.host?.toLowerCase());
   const request = tokenRequest(realm, origin, options);
   const context = contextOf(emulator, realm);
-  const user: User | undefined =
-    name === undefined ? undefined : (realm.findUser(name) ?? { name, password: undefined });
+  const user = name === undefined ? undefined : (realm.findUser(name) ?? { login: name });
   const { audience, nonce, expires_in: lifetime } = options;
   const authTime = user && Math.floor(context.now / 1000);
   const grant = {
@@ -68,7 +67,7 @@ export async function inspectToken(emulator: ControlledEmulator, origin: string,
       status: known.invalid ?? 'active',
       provider: realm.provider.type,
       client_id: known.clientId,
-      user: known.user?.name,
+      user: known.user?.login,
       scope: known.scopes.join(' '),
       ...decoded,
     };

@@ -78,7 +78,7 @@ function findIssue({ realm }: RequestContext, clientId: string, redirectUri: str
   if (client === undefined) return `No profile has the client_id ${clientId || '(none)'}.`;
   const { protocol, hostname } = parseUrl(redirectUri) ?? {};
   if (hostname === undefined) return 'The redirect_uri is missing or not a URL.';
-  if (client.redirectUris?.some((uri) => isSameRedirect(uri, redirectUri)) === false)
+  if (client.redirect_uris?.some((uri) => isSameRedirect(uri, redirectUri)) === false)
     return `The redirect_uri ${redirectUri} is not registered for the client.`;
   const isLoopback = protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback || protocol === 'https:' ? undefined : 'The redirect_uri must be https: or on loopback.';

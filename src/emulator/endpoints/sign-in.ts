@@ -54,8 +54,8 @@ export function signInAndConsent(
 }
 
 function hintFor({ realm }: RequestContext): string {
-  const others = realm.userNames().filter((name) => name !== BUILT_IN_USER.name);
-  const builtIn = `Sign in as <code>${BUILT_IN_USER.name}</code> with the password <code>${BUILT_IN_USER.password}</code>`;
+  const others = realm.userNames().filter((name) => name !== BUILT_IN_USER.login);
+  const builtIn = `Sign in as <code>${BUILT_IN_USER.login}</code> with the password <code>${BUILT_IN_USER.password}</code>`;
   if (others.length === 0) return `${builtIn}.`;
   return `${builtIn}, or as a user of your profiles: ${others.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ')}.`;
 }

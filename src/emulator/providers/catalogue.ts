@@ -69,7 +69,7 @@ function define(dialect: Dialect): EmulatedProvider {
     lifetimeSeconds: dialect.lifetimeSeconds ?? 3600,
     ...(device && { device: { expiresIn: 900, verificationPath: device.page, hasDash: true } }),
     resource: ({ user, clientId }) =>
-      json(200, user === undefined ? { id: clientId } : { id: user.name, name: namesOf(user).name }),
+      json(200, user === undefined ? { id: clientId } : { id: user.login, name: namesOf(user).name }),
     unauthorizedResponse: () => json(401, { message: 'Unauthorized' }, { 'WWW-Authenticate': 'Bearer' }),
   };
 }

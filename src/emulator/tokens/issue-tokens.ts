@@ -89,7 +89,7 @@ export function describeSubject(
   const client = realm.clients.get(clientId);
   const target = requestTarget(realm, request);
   const issuedAt = Math.floor(now / 1000);
-  const lifetime = overrides?.lifetime ?? client?.accessTokenLifetime ?? realm.settings.accessTokenLifetime;
+  const lifetime = overrides?.lifetime ?? client?.access_token_lifetime ?? realm.settings.accessTokenLifetime;
   const { id: familyId = 0, generation = 0 } = family ?? {};
   return {
     issuer: publicUrl(request, realm.provider.issuer(target)),
@@ -116,7 +116,7 @@ export const rfc9068: AccessTokenFormat = {
   claims: ({ issuer, audience, clientId, client, user, scopes, authTime }) => ({
     // Without a resource indicator, the audience is the default resource (RFC 9068 §3).
     aud: audience ?? issuer,
-    sub: user === undefined ? clientId : (user.sub ?? user.name),
+    sub: user === undefined ? clientId : (user.sub ?? user.login),
     client_id: clientId,
     scope: scopes.join(' ') || undefined,
     auth_time: authTime,
@@ -146,7 +146,7 @@ function opaqueAccessToken({ realm, states, fault }: RequestContext, subject: To
   const { aud, iat, exp } = changeClaims(fault, { aud: audience, iat: issuedAt, exp: expiresAt });
   const content: OpaqueToken = provider.stableToken
     ? { clientId, scope, issuer, iat: 0, invalidations: realm.invalidations.get(clientId) ?? 0 }
-    : { clientId, user: user?.name, scope, issuer, aud, iat, exp, id };
+    : { clientId, user: user?.login, scope, issuer, aud, iat, exp, id };
   const token = states.encode(content);
   return provider.encodeAccessToken?.(token) ?? token;
 }
@@ -162,7 +162,7 @@ export async function createIdToken(
   const idClaims = {
     iss: subject.issuer,
     aud: subject.clientId,
-    sub: subject.user?.sub ?? subject.user?.name,
+    sub: subject.user?.sub ?? subject.user?.login,
     iat: subject.issuedAt,
     exp: subject.issuedAt + settings.idTokenLifetime,
     auth_time: subject.authTime,
