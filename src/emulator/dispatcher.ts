@@ -16,7 +16,7 @@ import type { Realm, RequestContext } from './realm.ts';
 import { describeError, Rejection } from './rejection.ts';
 import type { Handler } from './server.ts';
 
-type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
+type Endpoint = (context: RequestContext) => EmulatorResponse | Promise<EmulatorResponse>;
 
 const endpoints: Readonly<Record<Action, Endpoint>> = {
   token: tokenEndpoint,
@@ -62,10 +62,10 @@ export function createDispatcher(state: EmulatorState, control: Handler | undefi
       return outcome;
     }
     const fault = faults.next(action);
-    const context = { realm, keys, states, now, fault: fault?.kind };
+    const context = { request, realm, keys, states, now, fault: fault?.kind };
     const outcome = await applyFault(
       fault,
-      () => callEndpoint(endpoints[action], action, context, request),
+      () => callEndpoint(action, context),
       () => errorResponse(realm, new Rejection('rate_limited'), now),
     );
     log.add(request, realm, outcome, fault, now);
@@ -73,17 +73,19 @@ export function createDispatcher(state: EmulatorState, control: Handler | undefi
   };
 }
 
-async function callEndpoint(endpoint: Endpoint, action: Action, context: RequestContext, request: EmulatorRequest) {
-  const { provider, tenants, acceptsJson } = context.realm;
+async function callEndpoint(action: Action, context: RequestContext) {
+  const { realm, request, now } = context;
+  const { provider, tenants, acceptsJson } = realm;
   try {
     const tenant = provider.tenantOf?.(request);
     if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
       throw new Rejection(action === 'metadata' ? 'tenant_without_metadata' : 'unknown_tenant', tenant);
-    return await endpoint(context, provider.jsonRequests || acceptsJson ? withJsonForm(request) : request);
+    const isJson = provider.jsonRequests || acceptsJson;
+    return await endpoints[action](isJson ? { ...context, request: withJsonForm(request) } : context);
   } catch (error) {
     // A request must not stop the server.
     if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
-    return errorResponse(context.realm, error, context.now);
+    return errorResponse(realm, error, now);
   }
 }
 

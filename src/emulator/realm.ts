@@ -1,4 +1,5 @@
 import type { FaultKind } from './faults.ts';
+import type { EmulatorRequest } from './messages.ts';
 import type { Action, EmulatedProvider } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
 import type { Client, Credential, User } from './subjects.ts';
@@ -7,6 +8,7 @@ import type { TokenStates } from './tokens/token-state.ts';
 
 /** The state and the time that an endpoint handles a request with. */
 export interface RequestContext {
+  readonly request: EmulatorRequest;
   readonly realm: Realm;
   readonly keys: SigningKeys;
   readonly states: TokenStates;

@@ -27,8 +27,7 @@ export interface TokenRequest {
 export async function issueToken(emulator: ControlledEmulator, origin: string, options: TokenRequest) {
   const { type = 'access_token', client_id: clientId = 'emulator', user: name, scope = '', claims, header } = options;
   const realm = emulator.realms.open(options.provider, options.host?.toLowerCase());
-  const request = tokenRequest(realm, origin, options);
-  const context = contextOf(emulator, realm);
+  const context = contextOf(emulator, realm, tokenRequest(realm, origin, options));
   const user = name === undefined ? undefined : (realm.findUser(name) ?? { login: name });
   const { audience, nonce, expires_in: lifetime } = options;
   const authTime = user && Math.floor(context.now / 1000);
@@ -42,10 +41,10 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
   }
   const token =
     type === 'id_token'
-      ? await createIdToken(context, describeSubject(context, request, grant), undefined)
-      : (await issueTokens(context, request, grant)).accessToken;
+      ? await createIdToken(context, describeSubject(context, grant), undefined)
+      : (await issueTokens(context, grant)).accessToken;
   const decoded = decodeJwt(token);
-  return { type, token, ...decoded, issuer: describeSubject(context, request, grant).issuer };
+  return { type, token, ...decoded, issuer: describeSubject(context, grant).issuer };
 }
 
 /** Decodes any token and reports whether it is valid. */
@@ -104,11 +103,15 @@ export async function expireToken(emulator: ControlledEmulator, origin: string, 
 }
 
 function find(emulator: ControlledEmulator, realm: Realm, origin: string, token: string) {
-  return findToken(contextOf(emulator, realm), tokenRequest(realm, origin, {}), token);
+  return findToken(contextOf(emulator, realm, tokenRequest(realm, origin, {})), token);
 }
 
-function contextOf({ keys, states, clock }: ControlledEmulator, realm: Realm): RequestContext {
-  return { realm, keys, states, now: clock() };
+function contextOf(
+  { keys, states, clock }: ControlledEmulator,
+  realm: Realm,
+  request: EmulatorRequest,
+): RequestContext {
+  return { request, realm, keys, states, now: clock() };
 }
 
 /** A request to the token endpoint of a realm. */

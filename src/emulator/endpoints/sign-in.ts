@@ -1,4 +1,3 @@
-import type { EmulatorRequest } from '../messages.ts';
 import { consentFields, escapeHtml, form, page, signInFields } from '../pages.ts';
 import type { RequestContext } from '../realm.ts';
 import { BUILT_IN_USER } from '../realm.ts';
@@ -20,11 +19,10 @@ const TICKET_MS = 600_000;
  */
 export function signInAndConsent(
   context: RequestContext,
-  request: EmulatorRequest,
   consent: ConsentRequest,
   hidden: Readonly<Record<string, string>>,
 ): SignInStep {
-  const { realm, states, now } = context;
+  const { request, realm, states, now } = context;
   const { type } = realm.provider;
   const step = request.form.get('step');
   const ticket = states.decode<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');

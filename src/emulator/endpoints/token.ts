@@ -22,21 +22,18 @@ import { verifyProof } from '../tokens/verify-proof.ts';
 import { authenticateClient, decodeAssertion, verifyAssertion } from './client-auth.ts';
 
 /** A token request after client authentication. */
-interface GrantRequest {
-  readonly context: RequestContext;
-  readonly request: EmulatorRequest;
+interface GrantContext extends RequestContext {
   readonly client: Client | undefined;
   readonly clientAuth: TokenSubject['clientAuth'];
 }
 
-const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTokens>>> = {
-  client_credentials: ({ context, request, client, clientAuth }) => {
+const grants: Readonly<Record<string, (context: GrantContext) => Promise<IssuedTokens>>> = {
+  client_credentials: (context) => {
+    const { client, clientAuth, request } = context;
     const grant = 'client_credentials';
     const scope = request.form.get('scope') ?? '';
-    return issueTokens(context, request, {
-      ...{ clientId: client?.id ?? '', clientAuth, user: undefined, scope, grant },
-      audience: requestedAudience(request.form),
-    });
+    const audience = requestedAudience(request.form);
+    return issueTokens(context, { clientId: client?.id ?? '', clientAuth, user: undefined, scope, audience, grant });
   },
   password: passwordGrant,
   refresh_token: refreshGrant,
@@ -46,8 +43,9 @@ const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTok
 };
 
 /** The token endpoint (RFC 6749 §3.2). */
-export async function tokenEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
-  const { provider } = context.realm;
+export async function tokenEndpoint(context: RequestContext): Promise<EmulatorResponse> {
+  const { request, realm } = context;
+  const { provider } = realm;
   const { form } = request;
   const seen = new Set<string>();
   for (const name of form.keys()) {
@@ -63,14 +61,14 @@ export async function tokenEndpoint(context: RequestContext, request: EmulatorRe
     reject('tenant_without_password_grant');
   checkParameters(provider, form);
   // The assertion of a service account identifies the client.
-  const client = grant === JWT_BEARER_GRANT ? undefined : await authenticateClient(context, request, grant);
+  const client = grant === JWT_BEARER_GRANT ? undefined : await authenticateClient(context, grant);
   if (grant === 'password' && context.fault === 'no-password') reject('password_grant_disabled');
   checkScope(context, grant, client, form.get('scope') ?? '');
   const hasSecret = request.headers['authorization'] !== undefined || form.has('client_secret');
   const clientAuth = form.has('client_assertion') ? 'assertion' : hasSecret ? 'secret' : 'none';
   const hasProof = provider.dpop === true && request.headers['dpop'] !== undefined;
   const keyThumbprint = hasProof ? ((await verifyProof(request, context.now)) ?? reject('invalid_proof')) : undefined;
-  const issued = await handleGrant({ context: { ...context, keyThumbprint }, request, client, clientAuth });
+  const issued = await handleGrant({ ...context, keyThumbprint, client, clientAuth });
   const standard = { ...standardResponse(issued), ...(hasProof && { token_type: 'DPoP' }) };
   return json(200, provider.response?.(standard, issued) ?? standard);
 }
@@ -118,13 +116,13 @@ function requireField({ form }: EmulatorRequest, field: string): string {
   return form.get(field) || reject('missing_field', field);
 }
 
-async function passwordGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function passwordGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const name = requireField(request, 'username');
   const password = requireField(request, 'password');
   const user = realm.findUser(name);
   if (user === undefined || user.password !== password) reject('invalid_password');
-  return issueUserTokens(context, request, {
+  return issueUserTokens(context, {
     clientId: client?.id ?? '',
     clientAuth,
     user: name,
@@ -135,8 +133,8 @@ async function passwordGrant({ context, request, client, clientAuth }: GrantRequ
   });
 }
 
-async function refreshGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function refreshGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const { provider, settings } = realm;
   const { refreshPolicy: policy, graceSeconds } = settings;
   const token = requireField(request, 'refresh_token');
@@ -159,7 +157,7 @@ async function refreshGrant({ context, request, client, clientAuth }: GrantReque
   const audience = requestedAudience(request.form) ?? family.audience;
   const grant = { clientId, clientAuth, user, scope, audience, authTime, grant: 'refresh_token' };
   const next = policy === 'static' ? undefined : createRefreshToken(context, family);
-  return issueTokens(context, request, grant, family, next);
+  return issueTokens(context, grant, family, next);
 }
 
 /** Whether all scopes were granted before (RFC 6749 §6). The scope of a profile's refresh token may be unknown. */
@@ -168,8 +166,8 @@ function isGranted(scope: string, granted: string): boolean {
   return granted === '' || scope.split(' ').every((one) => allowed.includes(one));
 }
 
-async function codeGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function codeGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const code = requireField(request, 'code');
   const record = realm.codes.get(code) ?? reject('invalid_code');
   if (record.used) {
@@ -190,13 +188,13 @@ async function codeGrant({ context, request, client, clientAuth }: GrantRequest)
   const { clientId, user, scope, nonce, authTime, offline } = record;
   const audience = requestedAudience(request.form) ?? record.audience;
   const grant = { clientId, clientAuth, user, scope, audience, nonce, authTime, grant: 'authorization_code' };
-  const issued = await issueUserTokens(context, request, grant, offline);
+  const issued = await issueUserTokens(context, grant, offline);
   record.family = realm.refreshTokens.get(issued.refreshToken ?? '')?.family;
   return issued;
 }
 
-async function deviceGrant({ context, request, clientAuth, client }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function deviceGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   // Microsoft also accepts `code`; RFC 8628 §3.4 calls the field device_code.
   const code = request.form.get('device_code') || request.form.get('code') || reject('missing_field', 'device_code');
   const device = realm.devices.get(code);
@@ -212,7 +210,7 @@ async function deviceGrant({ context, request, clientAuth, client }: GrantReques
   }
   if (device.decision === 'denied') return reject('access_denied');
   realm.devices.delete(code);
-  return issueUserTokens(context, request, {
+  return issueUserTokens(context, {
     clientId: device.clientId,
     clientAuth,
     user: device.decision?.user ?? '',
@@ -226,13 +224,12 @@ async function deviceGrant({ context, request, clientAuth, client }: GrantReques
  * The grant of service accounts (RFC 7523 §2.1): the assertion names the client (`iss`), the scope, and optionally a
  * user to act for (`sub`). With the claim `target_audience`, Google returns an id token for that audience.
  */
-async function jwtBearerGrant({ context, request }: GrantRequest): Promise<IssuedTokens> {
-  const { realm } = context;
+async function jwtBearerGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm } = context;
   const assertion = requireField(request, 'assertion');
   const { iss, sub, scope, target_audience: targetAudience } = await decodeAssertion(assertion);
   const client = realm.clients.get(String(iss)) ?? reject('invalid_grant_assertion');
-  if (!(await verifyAssertion(context, client, request, assertion, { issuer: client.id })))
-    reject('invalid_grant_assertion');
+  if (!(await verifyAssertion(context, client, assertion, { issuer: client.id }))) reject('invalid_grant_assertion');
   const delegated = typeof sub === 'string' && sub !== client.id ? sub : undefined;
   if (delegated !== undefined && realm.findUser(delegated) === undefined) reject('invalid_grant_assertion');
   const grant = {
@@ -242,9 +239,9 @@ async function jwtBearerGrant({ context, request }: GrantRequest): Promise<Issue
     scope: typeof scope === 'string' ? scope : '',
     grant: JWT_BEARER_GRANT,
   };
-  const issued = await issueTokens(context, request, grant);
+  const issued = await issueTokens(context, grant);
   if (typeof targetAudience !== 'string') return issued;
-  const subject = describeSubject(context, request, grant);
+  const subject = describeSubject(context, grant);
   const claims = { aud: targetAudience, azp: client.id, email: client.id, email_verified: true, sub: client.id };
   return { ...issued, accessToken: '', idToken: await createIdToken(context, subject, undefined, claims) };
 }
