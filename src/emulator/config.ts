@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isSensitiveName, type RequestLog, type ServedRequest } from './control/request-log.ts';
-import { createStubs, pathInside, type StubOptions, type Stubs } from './endpoints/stubs.ts';
+import { createStubs, pathInside, type StubOptions } from './endpoints/stubs.ts';
 import type { Fault } from './faults.ts';
 import { parseUrl } from './messages.ts';
 import type { Realm } from './realm.ts';
@@ -60,21 +60,8 @@ export interface EmulatorOptions extends EmulatorConfig {
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
-/** The configuration after validation. */
-export interface ParsedConfig {
-  readonly port: number;
-  readonly providers: Readonly<Record<string, ProviderOptions>>;
-  readonly faults: readonly Fault[];
-  readonly signing: { readonly alg: SigningAlgorithm | undefined; readonly key: string | undefined };
-  readonly stubs: Stubs;
-  readonly allow: readonly string[];
-  readonly control: boolean;
-  /** Adds users and clients. Also called when the control API resets the emulator. */
-  apply(realms: Realms, log: RequestLog): void;
-}
-
 /** Validates the options of an emulator and reads the files that they name. Throws a `ConfigError` with all issues. */
-export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig> {
+export async function readConfig(options: EmulatorOptions) {
   const { profiles, directory = process.cwd(), clock, onRequest, ...config } = options;
   const given = JSON.parse(JSON.stringify(config));
   const isPlain = Object.keys(given).every((name) => name === 'port');
@@ -90,7 +77,8 @@ export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig
     stubs: createStubs(hosts, directory),
     allow: allow.map(parseOrigin),
     control: config.control ?? true,
-    apply(realms, log) {
+    /** Adds users and clients. Also called when the control API resets the emulator. */
+    apply(realms: Realms, log: RequestLog) {
       for (const profile of Object.values(profiles ?? {})) addSecrets(log, profile);
       for (const [name, user] of Object.entries(users)) addUser(realms, log, name, user);
       for (const client of clients) addClient(realms, log, client);

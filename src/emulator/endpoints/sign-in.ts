@@ -1,12 +1,5 @@
 import { consentFields, escapeHtml, form, page, signInFields } from '../pages.ts';
-import type { RequestContext } from '../realm.ts';
-import { BUILT_IN_USER } from '../realm.ts';
-
-/** The client and the scope that the user approves or denies. */
-export interface ConsentRequest {
-  readonly clientId: string;
-  readonly scope: string;
-}
+import { BUILT_IN_USER, type Device, type RequestContext } from '../realm.ts';
 
 /** The next page to show, or the user's decision. */
 export type SignInStep = { readonly page: string; readonly status: number } | { readonly user: string } | 'denied';
@@ -19,7 +12,7 @@ const TICKET_MS = 600_000;
  */
 export function signInAndConsent(
   context: RequestContext,
-  consent: ConsentRequest,
+  consent: Pick<Device, 'clientId' | 'scope'>,
   hidden: Readonly<Record<string, string>>,
 ): SignInStep {
   const { request, realm, states, now } = context;

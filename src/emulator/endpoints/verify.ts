@@ -19,8 +19,7 @@ export function verifyEndpoint(context: RequestContext): EmulatorResponse {
       page('Enter the code', type, form({}, codeFields(entered, unknown))),
     );
   }
-  const consent = { clientId: device.clientId, scope: device.scope };
-  const step = signInAndConsent(context, consent, { user_code: device.userCode });
+  const step = signInAndConsent(context, device, { user_code: device.userCode });
   if (step !== 'denied' && 'page' in step) return html(step.status, step.page);
   device.decision = step === 'denied' ? 'denied' : { user: step.user };
   const result =

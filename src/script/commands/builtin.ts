@@ -10,13 +10,8 @@ import { oauthCommands, type TokenService } from './ws/oauth.ts';
 import type { HttpPorts } from './ws/send.ts';
 import { xmlCommands } from './xml.ts';
 
-/** Dependencies of the ws commands that send requests. */
-interface WsPorts extends HttpPorts {
-  readonly tokens: TokenService;
-}
-
 /** Creates all built-in commands, in the order in which they are listed. */
-export function builtinCommands(ports: WsPorts): readonly Command[] {
+export function builtinCommands(ports: HttpPorts & { readonly tokens: TokenService }): readonly Command[] {
   return [
     ...oauthCommands(ports.tokens),
     ...headerCommands,

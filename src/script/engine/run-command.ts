@@ -9,25 +9,15 @@ import type { CommandStep } from '../script.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
 import type { Scope } from './scope.ts';
 
-/** A command that is ready to run. Its changes to variables become visible when it has passed: all or none (D2). */
-export interface PreparedCommand {
-  readonly output: string[];
-  readonly exchanges: Exchange[];
-  /** Numbers of the steps whose responses the command has read so far. */
-  readonly responsesOf: Set<number>;
-  run(number: number): Promise<void>;
-  /** Calls the `onFailure` of the command. */
-  fail(): void;
-}
-
-/** Prepares a command. */
-export function prepareCommand(step: CommandStep, scope: Scope): PreparedCommand {
+/** Prepares a command. Its changes to variables become visible when it has passed: all or none (D2). */
+export function prepareCommand(step: CommandStep, scope: Scope) {
   const { run, source, variables } = scope;
   const { clock, listener, redact } = run.context;
   const output: string[] = [];
   const exchanges: Exchange[] = [];
   /** A value of `undefined` removes the variable. */
   const changes: { readonly name: string; readonly value: Value | undefined }[] = [];
+  /** Numbers of the steps whose responses the command has read so far. */
   const responsesOf = new Set<number>();
   // One resolver per step: it caches values, which the next step may change.
   const resolver = createResolver(scope, responsesOf);
@@ -67,7 +57,7 @@ export function prepareCommand(step: CommandStep, scope: Scope): PreparedCommand
     exchanges,
     responsesOf,
     fail: () => step.command.onFailure?.(context),
-    async run(number) {
+    async run(number: number) {
       await step.command.run(
         resolveArguments(step, (value) => resolver.follow(value, source)),
         context,
