@@ -42,10 +42,10 @@ export async function runConfigure(context: Context): Promise<number> {
   const target = await withClient(
     context,
     async ({ client, variables }) => {
-      const undo = args.switches.has('undo');
       // The profile may have been removed or changed since.
-      const origins = undo ? [] : (await client.parseProfile(name, variables)).options.origins;
-      return createTarget({ name, origins }, args.values, undo, environment);
+      const isUndone = args.switches.has('undo');
+      const origins = isUndone ? [] : (await client.parseProfile(name, variables)).options.origins;
+      return createTarget(name, origins, context);
     },
     async (client) => [await client.loadVariables({ ...variableSources(context), ignoreDirectory: true })],
   );

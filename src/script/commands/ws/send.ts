@@ -3,7 +3,7 @@ import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
 import type { RequestSettings } from '../../request-settings.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { cookieHeader, cookiesOf } from './cookies.ts';
 import { headersOf } from './headers.ts';
@@ -172,11 +172,8 @@ function changesToGet(method: string, status: number): boolean {
 
 /** A redirect to another origin removes the headers with secrets for good. A body with secrets is not sent there at all. */
 function removeSecrets(headers: readonly Header[], body: Body | undefined, { origin }: URL, context: StepContext) {
-  if (body?.secret) {
-    throw new StepFailure(`redirected to ${origin}, but the body contains a secret: it is not sent there`, {
-      hint: `if this is intended, send the request to ${origin} directly`,
-    });
-  }
+  const hint = `if this is intended, send the request to ${origin} directly`;
+  check(!body?.secret, `redirected to ${origin}, but the body contains a secret: it is not sent there`, { hint });
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);
   const verb = dropped.length === 1 ? 'is' : 'are';
   if (dropped.length > 0) context.log(`${dropped.join(', ')} ${verb} not sent to ${origin} after the redirect`);
