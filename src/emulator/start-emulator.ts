@@ -39,9 +39,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   faults.set(config.faults);
   const keys = new SigningKeys(config.signing.alg, config.signing.key);
   const authority = new CertificateAuthority('oauth-profile emulator (temporary CA)');
-  const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs };
   const restore = (): void => config.apply(realms, log);
-  const control = config.control ? createControlApi({ ...state, restore }, authority.certificate) : undefined;
+  const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs, restore };
+  const control = config.control ? createControlApi(state, authority.certificate) : undefined;
   if (onRequest !== undefined) log.subscribe(onRequest);
 
   // TLS clients do not send an IP address as server name (RFC 6066 §3), so the default certificate covers all of them.

@@ -40,6 +40,19 @@ export const requestKeys = {
   cert_key_file: { help: 'PEM file with the key of the client certificate; default: cert_file', schema: path },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
 
+/** Settings of all requests of a script, which a request can override. */
+export interface RequestSettings {
+  /** Whether cookies are stored and sent. Default: false. */
+  readonly cookies?: boolean | undefined;
+  /** Number of redirects to follow. Default: 0. */
+  readonly redirects?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Paths of PEM files. */
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly certKeyFile?: string | undefined;
+}
+
 /** The keys of a script. */
 export const scriptKeys = {
   version: { help: 'Version of the script format', schema: { const: 1 } },

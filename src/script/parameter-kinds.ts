@@ -4,8 +4,7 @@ import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/
 import { parseDuration } from '../profile/options/options.ts';
 import { Secret } from '../redaction/secret.ts';
 import { testString } from './compare.ts';
-import { MAX_REDIRECTS, requestKeys } from './keys.ts';
-import type { RequestSettings } from './request-settings.ts';
+import { MAX_REDIRECTS, type RequestSettings, requestKeys } from './keys.ts';
 
 /** Name of a parameter kind. */
 export type Kind = keyof typeof kinds;

@@ -13,7 +13,6 @@ import { onSecretCreated, Secret } from '../redaction/secret.ts';
 import { version } from '../version.ts';
 import { type Command, Registry } from './command.ts';
 import { builtinCommands } from './commands/builtin.ts';
-import { matchesPattern } from './commands/time-limit.ts';
 import { runScript } from './engine/run-script.ts';
 import type { Listener } from './events.ts';
 import { parseScriptObject, type ScriptObject } from './parser/object.ts';
@@ -180,7 +179,6 @@ export class ScriptHost {
       redactKnown: (text) => this.redactKnown(text),
       addSecret: (secret, isKnown) => (isKnown ? this.#addSecret(secret) : this.#redactor.add(secret)),
       readFile: (path, directory) => this.#connected.files.read(path, directory),
-      matches: matchesPattern,
     });
   }
 

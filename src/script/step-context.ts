@@ -5,7 +5,7 @@ import type { Clock } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { ApiSecrets } from './engine/api-secrets.ts';
 import type { ScriptEvent } from './events.ts';
-import type { RequestSettings } from './request-settings.ts';
+import type { RequestSettings } from './keys.ts';
 import type { Exchange } from './result.ts';
 
 /** The interface between a running command and the engine. */

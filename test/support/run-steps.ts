@@ -11,7 +11,6 @@ import { baseCommands } from '../../src/script/commands/base.ts';
 import { jsonCommands } from '../../src/script/commands/json.ts';
 import { jwtCommands } from '../../src/script/commands/jwt.ts';
 import { numberCommands } from '../../src/script/commands/number.ts';
-import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import { xmlCommands } from '../../src/script/commands/xml.ts';
 import { parseCondition } from '../../src/script/condition.ts';
 import { runScript } from '../../src/script/engine/run-script.ts';
@@ -101,7 +100,6 @@ export async function runSteps(steps: readonly TestStep[], options: RunOptions =
         if (isKnown) known.add(secret);
       },
       readFile: (path, directory) => createFiles(files).read(path, directory),
-      matches: matchesPattern,
     });
     return {
       result,

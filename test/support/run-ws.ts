@@ -16,7 +16,6 @@ import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated, type Secret } from '../../src/redaction/secret.ts';
 import { Registry } from '../../src/script/command.ts';
 import { builtinCommands } from '../../src/script/commands/builtin.ts';
-import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oauth.ts';
 import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
@@ -97,7 +96,6 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
     redactKnown: (text) => known.redact(text),
     addSecret: (secret) => redactor.add(secret),
     readFile: (path, directory) => localFiles.read(path, directory),
-    matches: matchesPattern,
   });
   const last = result.steps.at(-1);
   if (last === undefined) throw new TypeError('there are no steps');

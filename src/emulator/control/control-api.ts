@@ -1,5 +1,5 @@
 import { consoleFile } from '../console-files.ts';
-import type { ControlledEmulator } from '../emulator-state.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
 import { findIssues, objectOf, type Schema } from '../schemas.ts';
 import type { Handler } from '../server.ts';
@@ -19,7 +19,7 @@ const routes = (Object.keys(operations) as OperationId[]).map((id) => {
 const HEARTBEAT_MS = 15_000;
 
 /** Creates the HTTP control API below `/_emulator/` and the console at `/`. `certificate` is the CA certificate, PEM. */
-export function createControlApi(emulator: ControlledEmulator, certificate: string): Handler {
+export function createControlApi(emulator: EmulatorState, certificate: string): Handler {
   return async (request) => {
     const { method, path, host, origin } = request;
     try {
@@ -41,7 +41,7 @@ export function createControlApi(emulator: ControlledEmulator, certificate: stri
   };
 }
 
-async function callOperation(emulator: ControlledEmulator, request: EmulatorRequest): Promise<EmulatorResponse> {
+async function callOperation(emulator: EmulatorState, request: EmulatorRequest): Promise<EmulatorResponse> {
   const found = routes.filter(({ pattern }) => request.host !== '' && pattern.test(request.path));
   const route = found.find(({ method }) => method === request.method);
   if (route === undefined) {
@@ -67,7 +67,7 @@ async function callOperation(emulator: ControlledEmulator, request: EmulatorRequ
   return result === undefined ? { status, headers: { 'Cache-Control': 'no-store' }, body: '' } : json(status, result);
 }
 
-function sendRequests({ log }: ControlledEmulator, send: (event: string) => void): () => void {
+function sendRequests({ log }: EmulatorState, send: (event: string) => void): () => void {
   send(': connected\n\n');
   const stop = log.subscribe((request) => send(`data: ${JSON.stringify(request)}\n\n`));
   // Browsers and proxies close connections without data.

@@ -1,5 +1,5 @@
 import { addClient, addUser, type ClientOptions } from '../config.ts';
-import type { ControlledEmulator } from '../emulator-state.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import { publicUrl } from '../endpoints/target.ts';
 import { type Fault, faultKinds } from '../faults.ts';
 import type { Realm } from '../realm.ts';
@@ -28,7 +28,7 @@ interface ControlRequest {
   readonly body: unknown;
 }
 
-type Handler = (emulator: ControlledEmulator, request: ControlRequest) => unknown;
+type Handler = (emulator: EmulatorState, request: ControlRequest) => unknown;
 
 /** The implementation of each operation. `undefined` is a response without a body. */
 export const handlers: Readonly<Record<OperationId, Handler>> = {

@@ -1,4 +1,4 @@
-import type { ControlledEmulator } from '../emulator-state.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import type { EmulatorRequest } from '../messages.ts';
 import type { Realm, RequestContext } from '../realm.ts';
 import type { Claims } from '../subjects.ts';
@@ -24,7 +24,7 @@ export interface TokenRequest {
 }
 
 /** Issues a token as the token endpoint would, with any changes. Neither the client nor the user need be registered. */
-export async function issueToken(emulator: ControlledEmulator, origin: string, options: TokenRequest) {
+export async function issueToken(emulator: EmulatorState, origin: string, options: TokenRequest) {
   const { type = 'access_token', client_id: clientId = 'emulator', user: name, scope = '', claims, header } = options;
   const realm = emulator.realms.open(options.provider, options.host?.toLowerCase());
   const context = contextOf(emulator, realm, tokenRequest(realm, origin, options));
@@ -48,7 +48,7 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
 }
 
 /** Decodes any token and reports whether it is valid. */
-export async function inspectToken(emulator: ControlledEmulator, origin: string, token: string) {
+export async function inspectToken(emulator: EmulatorState, origin: string, token: string) {
   const decoded = decodeJwt(token);
   for (const realm of emulator.realms.all()) {
     const record = realm.refreshTokens.get(token);
@@ -77,7 +77,7 @@ export async function inspectToken(emulator: ControlledEmulator, origin: string,
 }
 
 /** Revokes a token, and everything that was issued with it. Returns whether it is known. */
-export async function revokeToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
+export async function revokeToken(emulator: EmulatorState, origin: string, token: string): Promise<boolean> {
   for (const realm of emulator.realms.all()) {
     const known = await find(emulator, realm, origin, token);
     const family = realm.refreshTokens.get(token)?.family ?? known?.family;
@@ -90,7 +90,7 @@ export async function revokeToken(emulator: ControlledEmulator, origin: string, 
 }
 
 /** Lets a token expire now. Returns whether it is known. */
-export async function expireToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
+export async function expireToken(emulator: EmulatorState, origin: string, token: string): Promise<boolean> {
   for (const realm of emulator.realms.all()) {
     const record = realm.refreshTokens.get(token);
     const known = await find(emulator, realm, origin, token);
@@ -102,15 +102,11 @@ export async function expireToken(emulator: ControlledEmulator, origin: string, 
   return false;
 }
 
-function find(emulator: ControlledEmulator, realm: Realm, origin: string, token: string) {
+function find(emulator: EmulatorState, realm: Realm, origin: string, token: string) {
   return findToken(contextOf(emulator, realm, tokenRequest(realm, origin, {})), token);
 }
 
-function contextOf(
-  { keys, states, clock }: ControlledEmulator,
-  realm: Realm,
-  request: EmulatorRequest,
-): RequestContext {
+function contextOf({ keys, states, clock }: EmulatorState, realm: Realm, request: EmulatorRequest): RequestContext {
   return { request, realm, keys, states, now: clock() };
 }
 

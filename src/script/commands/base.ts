@@ -3,7 +3,7 @@ import { commandGroup, parameter } from '../command.ts';
 import { contains, displayValue, isSameValue, stringifyValue, testString, testStrings } from '../compare.ts';
 import { isEmptyValue } from '../condition.ts';
 import { check, lookUp, StepFailure } from '../step-context.ts';
-import { testPattern } from './time-limit.ts';
+import { testPattern } from '../time-limit.ts';
 
 /** Maximum delay of a Node timer. */
 const MAX_WAIT_MS = 2_147_483_647;

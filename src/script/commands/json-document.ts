@@ -8,7 +8,7 @@ import { escapeControls } from '../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
 import { stringifyValue, testString, testStrings } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import { runWithTimeLimit } from './time-limit.ts';
+import { runWithTimeLimit } from '../time-limit.ts';
 
 /** A path with more matches is a mistake. */
 const MAX_MATCHES = 100_000;

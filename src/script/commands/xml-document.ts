@@ -5,7 +5,7 @@ import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { testString } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import { runWithTimeLimit } from './time-limit.ts';
+import { runWithTimeLimit } from '../time-limit.ts';
 
 /** Result of an XPath: the string value of each node, or one string, number or boolean. */
 export interface Selection {

@@ -89,7 +89,6 @@ export function createLookup(scope: Scope): Lookup {
   const resolver = createResolver(scope);
   const value = (text: string): Value => resolver.follow(text, scope.source);
   return {
-    matches: scope.run.context.matches,
     value,
     isDefined(text) {
       try {

@@ -2,7 +2,7 @@ import type { ApiLimits, ApiResponse, CallApi, Files, TlsFiles } from '../../../
 import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
-import type { RequestSettings } from '../../request-settings.ts';
+import type { RequestSettings } from '../../keys.ts';
 import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { cookieHeader, cookiesOf } from './cookies.ts';
