@@ -138,7 +138,9 @@ async function getStoredToken(
       (control) => requestUnderLock(task, stored.key, control),
       shared({ signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } }),
     );
-    return inLocalTime(task, result);
+    // Callers that wait for the same request share its result, so each gets a copy of the response.
+    const token = { ...result.token, response: structuredClone(result.token.response) };
+    return inLocalTime(task, { ...result, token });
   } catch (failure) {
     const isTemporary = failure instanceof OAuthProfileError && TEMPORARY_ERRORS.has(failure.code);
     const valid = isTemporary ? findUsableToken(task, record, 0) : undefined;

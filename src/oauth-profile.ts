@@ -92,8 +92,7 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
   const client = sharedClient(options);
   const loaded = await loadProfile(client, profile, options.data);
   const { token } = await getProfileToken(client, loaded, { signal: options.signal });
-  // Callers that wait for the same refresh share its result.
-  return structuredClone(token.response) as TokenResponse;
+  return token.response as TokenResponse;
 }
 
 /**
@@ -103,22 +102,21 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
 let last: { readonly key: string; readonly profile: Profile } | undefined;
 
 async function loadProfile(client: Client, name: string, data: DataObject | undefined): Promise<Profile> {
-  const key = data === undefined ? '' : keyOf(name, data);
-  if (key !== '' && last?.key === key) return last.profile;
+  const key = data && toJson([name, data]);
+  if (key !== undefined && last?.key === key) return last.profile;
   const parsed = await client.parseProfile(name, await client.loadVariables({ data }));
   const profile = await client.completeProfile(parsed);
-  if (key !== '' && parsed.binding === undefined && parsed.options.issuer === undefined) last = { key, profile };
+  const isConstant = parsed.binding === undefined && parsed.options.issuer === undefined && !key?.includes('${');
+  if (key !== undefined && isConstant) last = { key, profile };
   return profile;
 }
 
-/** Identifies a profile without references; empty for others. */
-function keyOf(name: string, data: DataObject): string {
+/** `undefined` for cyclic data, which is reported when it is parsed. */
+function toJson(value: unknown): string | undefined {
   try {
-    const key = JSON.stringify([name, data]);
-    return key.includes('${') ? '' : key;
+    return JSON.stringify(value);
   } catch {
-    // Cyclic data is reported when it is parsed.
-    return '';
+    return undefined;
   }
 }
 

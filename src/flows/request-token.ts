@@ -72,15 +72,13 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) throw abortError(signal);
     try {
-      const limitsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
-      const signed =
-        request.pending.length === 0
-          ? request
-          : await fillPending(request, ports, profile.name, () => limitsAt(clock.now()));
+      const timeLeft = (time: number): number => Math.min(ATTEMPT_MS, deadline - time);
+      const limits = (): Limits => ({ timeoutMs: timeLeft(clock.now()), signal });
+      const signed = request.pending.length === 0 ? request : await fillPending(request, ports, profile.name, limits);
       const sentAt = clock.now();
       assertTimeLeft(deadline - sentAt);
       firstSentAt ??= sentAt;
-      const { timeoutMs } = limitsAt(sentAt);
+      const timeoutMs = timeLeft(sentAt);
       await hooks?.onSend(timeoutMs);
       // The hook has announced when this attempt ends, and may itself have taken time.
       const leftMs = sentAt + timeoutMs - clock.now();

@@ -117,7 +117,7 @@ class NetworkConnector implements Connector {
     create: (options: AgentOptions) => Agent,
   ): Agent {
     const lifetime = reuseConnection ? timeout : 0;
-    const key = [url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, lifetime].join('\0');
+    const key = `${url.protocol}\0${lifetime}\0${proxy?.url.href}\0${tls.ca}\0${tls.cert}\0${tls.certKey}`;
     let agent = this.#agents.get(key);
     if (agent === undefined) {
       agent = create(reuseConnection ? { keepAlive: true, timeout } : { keepAlive: false });

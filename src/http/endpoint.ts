@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** Where a socket connects. */
 export interface Endpoint {
   /** Host name or IP address; IPv6 without brackets. */
@@ -9,7 +11,6 @@ export interface Endpoint {
 
 /** Returns the endpoint of an `http:` or `https:` URL. */
 export function endpointOf({ hostname, port, protocol }: URL): Endpoint {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isIpAddress = /^[\d.]+$|:/.test(host);
-  return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80), servername: isIpAddress ? '' : host };
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80), servername: isIP(host) === 0 ? host : '' };
 }

@@ -48,7 +48,7 @@ export function sendRequest<T>(
     let isExtended = false;
     let response: IncomingMessage | undefined;
 
-    const headers = [...exchange.headers, ...Object.entries(route.headers ?? {}).flat()];
+    const headers = route.headers ? [...exchange.headers, ...Object.entries(route.headers).flat()] : exchange.headers;
     // With the spread first, V8 creates a slower object, which costs 6 % of the token throughput.
     const options = { method: exchange.method, headers, attempt, ...route.options };
     const request = route.request(options, onResponse);

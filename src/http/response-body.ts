@@ -50,13 +50,19 @@ function unreadable(host: string): TransportError {
  */
 export function readBody(content: Readable, maxBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    let buffer = Buffer.alloc(0);
+    let buffer: Buffer = Buffer.alloc(0);
     let length = 0;
     content.on('data', (chunk: Buffer) => {
       const needed = length + chunk.length;
       if (needed > maxBytes) {
         content.pause();
         resolve(undefined);
+        return;
+      }
+      if (length === 0) {
+        // Most bodies are one chunk.
+        buffer = chunk;
+        length = needed;
         return;
       }
       if (needed > buffer.length) {

@@ -15,7 +15,7 @@ export function createSend(connector: Connector): Send {
     const { url, profile } = request;
     const route = connector.route(request);
     const retryHint = limits.timeoutMs < ATTEMPT_MS - PREPARATION_MS ? `, or increase ${profile}.options.timeout` : '';
-    const response = await sendRequest(
+    return sendRequest(
       route,
       request,
       {
@@ -27,13 +27,13 @@ export function createSend(connector: Connector): Send {
         async readResponse(incoming) {
           const body = await readBody(decompress(incoming, url.host), MAX_RESPONSE_BYTES);
           if (body === undefined) throw responseTooLarge(url);
-          return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: body.toString() };
+          const { statusCode: status = 0, headers } = incoming;
+          return { status, headers, body: body.toString(), secrets: route.secrets };
         },
         timeoutHint: `the provider is slow or unavailable: try again later${retryHint}`,
       },
       limits,
     );
-    return route.secrets === undefined ? response : { ...response, secrets: route.secrets };
   };
 }
 
