@@ -10,7 +10,8 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { check, type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf, isSecretHeader, type ProofSource, showSecretHeader } from './headers.ts';
+import { headersOf, type ProofSource } from './headers.ts';
+import { MAX_SHOWN, showHeaders } from './response.ts';
 import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
@@ -120,11 +121,6 @@ async function expectError(saving: Promise<void>, expected: string, name: string
 /** Describes a token request and its response for reports; names decide what is a secret. */
 function toTokenReport({ request, response, startedAt, elapsedMs }: TokenExchange, context: StepContext): Exchange {
   const { redact } = context;
-  const showHeaders = (headers: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(headers, ([name, value]) => [
-      name,
-      isSecretHeader(name) ? showSecretHeader(value) : redact(String(value)),
-    ]);
   const form = request.body.split('&').map((field) => {
     const [name = '', value = ''] = [...new URLSearchParams(field)][0] ?? [];
     return isSensitiveName(name) && value !== '' ? `${field.split('=')[0]}=${MASK}` : redact(field);
@@ -132,23 +128,17 @@ function toTokenReport({ request, response, startedAt, elapsedMs }: TokenExchang
   const sent = {
     method: 'POST',
     url: redact(showUrl(request.url, context)),
-    headers: showHeaders(Object.entries(request.headers)),
+    headers: showHeaders(Object.entries(request.headers), context),
     body: form.join('&'),
   };
   if (response === undefined) return { request: sent, startedAt, elapsedMs };
-  const { status, headers, body } = response;
+  const { status, body } = response;
   const parsed = attempt(() => parseJson(body, 'body'));
   const shown = parsed === undefined ? body : displayValue(wrapSecretsByName('', parsed));
   const shownBody = body === '' ? {} : { body: displayText(shown, MAX_SHOWN, redact) };
-  return {
-    request: sent,
-    response: { status, headers: showHeaders(Object.entries(headers)), ...shownBody },
-    startedAt,
-    elapsedMs,
-  };
+  const headers = showHeaders(Object.entries(response.headers), context);
+  return { request: sent, response: { status, headers, ...shownBody }, startedAt, elapsedMs };
 }
-
-const MAX_SHOWN = 16_384;
 
 /** Nested maps become dotted names. */
 function* flattenFields(

@@ -7,7 +7,7 @@ import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { cookieHeader, cookiesOf } from './cookies.ts';
 import { headersOf } from './headers.ts';
-import { type DecodedBody, decodeBody, toExchange } from './response.ts';
+import { type DecodedBody, decodeBody, showRequest, showResponse } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -61,7 +61,7 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
     const proofs = headersOf(context).findProofs(headers);
     const proof: Header[] = proofs === undefined ? [] : [['DPoP', proofs.create(method, url)]];
     const sentHeaders = [...withCookies(headers, url, context), ...proof];
-    const sent = { method, shownUrl: shown, headers: sentHeaders, body, startedAt: attemptAt };
+    const sent = { method, shownUrl: shown, headers: sentHeaders, body };
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
     let response: ApiResponse | undefined;
@@ -71,7 +71,9 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
       cookiesOf(context)?.store(url, response.headers['set-cookie'], clock.now());
       decoded = decodeBody(response, url, context);
     } finally {
-      context.record(toExchange(sent, response, decoded, clock.now() - attemptAt, context));
+      const request = showRequest(sent, context);
+      const received = response && { response: showResponse(response, decoded, context) };
+      context.record({ request, ...received, startedAt: attemptAt, elapsedMs: clock.now() - attemptAt });
     }
     const { status, headers: received } = response;
     if (proofs?.acceptNonce(url, { status, headers: received }) && !hasNonce) {
