@@ -8,17 +8,14 @@ import { type Emulator, startEmulator as start } from './emulator/start-emulator
 import { createProfileSources } from './files/profile-files.ts';
 import { Secret } from './redaction/secret.ts';
 
-export type {
-  ClientOptions as EmulatedClient,
-  EmulatorConfig,
-  UserOptions as EmulatedUser,
-} from './emulator/config.ts';
+export type { ClientOptions as EmulatedClient, EmulatorConfig } from './emulator/config.ts';
 export type { DecodedToken, ServedRequest } from './emulator/control/request-log.ts';
 export type { StubOptions as EmulatedStub } from './emulator/endpoints/stubs.ts';
 export { type Fault as EmulatorFault, type FaultKind, faultKinds } from './emulator/faults.ts';
 export type { EmulatedProfile, EmulatedProfiles } from './emulator/realms.ts';
 export type { ProviderOptions as EmulatedProviderOptions } from './emulator/settings.ts';
 export type { Emulator } from './emulator/start-emulator.ts';
+export type { UserOptions as EmulatedUser } from './emulator/subjects.ts';
 export type { SigningAlgorithm } from './emulator/tokens/signing-keys.ts';
 
 /** Starts an emulator of the providers on one loopback port. References in the profiles, such as `${env:NAME}`, are resolved. */

@@ -26,6 +26,7 @@ export {
   type Parameter,
 } from './script/command.ts';
 export type { Listener, ScriptEvent } from './script/events.ts';
+export type { RequestSettings } from './script/keys.ts';
 export type { Kind } from './script/parameter-kinds.ts';
 export type { ScriptObject, StepObject } from './script/parser/object.ts';
 export { htmlReport } from './script/reports/html.ts';
@@ -33,7 +34,6 @@ export { jsonReport } from './script/reports/json.ts';
 export { type JunitOptions, junitReport } from './script/reports/junit.ts';
 export type { Report } from './script/reports/report.ts';
 export type { ReportFile } from './script/reports/write-reports.ts';
-export type { RequestSettings } from './script/request-settings.ts';
 export type { Counts, Exchange, Failure, RunResult, StepResult, StepState } from './script/result.ts';
 export { type StepContext, StepFailure } from './script/step-context.ts';
 

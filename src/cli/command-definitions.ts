@@ -1,13 +1,13 @@
 /** A flag of a command. `value` names its argument; a flag without one is a switch. */
 export interface Flag {
   readonly name: string;
-  readonly value?: string;
+  readonly value: string | undefined;
   /** The value may be omitted: `--emulate` or `--emulate=URL`. */
-  readonly optional?: boolean;
-  readonly repeatable?: boolean;
+  readonly optional: boolean;
+  readonly repeatable: boolean;
   readonly help: string;
   /** Description of the previous flag and this one, which the help of a command then shows in one row. */
-  readonly helpWithPrevious?: string;
+  readonly helpWithPrevious: string | undefined;
 }
 
 /** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
@@ -20,49 +20,43 @@ export interface Command {
   readonly examples: readonly (readonly [command: string, description: string])[];
 }
 
+/** Defines a flag: `name`, `name VALUE`, `name[=VALUE]` if the value may be omitted, or `name VALUE…` if the flag may be repeated. */
+function flag(syntax: string, help: string, helpWithPrevious?: string): Flag {
+  const [name = '', value] = syntax
+    .replace(/\[=(\w+)\]$/, ' $1')
+    .replace(/…$/, '')
+    .split(' ');
+  return { name, value, optional: syntax.includes('[='), repeatable: syntax.endsWith('…'), help, helpWithPrevious };
+}
+
 /** Flags that most commands have. The help of the program describes them, and that of a command lists their names. */
 export const commonFlags: readonly Flag[] = [
-  { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
-  {
-    name: 'env-file',
-    value: 'FILE',
-    repeatable: true,
-    help: 'read environment variables for ${env:NAME} from FILE (.env)',
-  },
-  { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
-  { name: 'store', value: 'URL', help: 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)' },
-  { name: 'json', help: 'print results and errors as JSON' },
-  { name: 'quiet', help: 'print no warnings' },
-  { name: 'verbose', help: 'print what is sent and where tokens come from' },
+  flag('data FILE…', 'read variables from FILE (.yaml, .json, .env, .properties)'),
+  flag('env-file FILE…', 'read environment variables for ${env:NAME} from FILE (.env)'),
+  flag('set NAME=VALUE…', 'set one variable, such as graph.scope=user.read'),
+  flag('store URL', 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)'),
+  flag('json', 'print results and errors as JSON'),
+  flag('quiet', 'print no warnings'),
+  flag('verbose', 'print what is sent and where tokens come from'),
 ];
 
-const faultHelp = 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …';
-const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, help: faultHelp };
-
-const emulateHelp = 'use an emulator instead of the real providers: a new one, or the one at URL';
-const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help: emulateHelp };
-
-const allowHelp = 'connect to the real ORIGIN; servers on this machine are always real';
-const allowFlag: Flag = { name: 'allow', value: 'ORIGIN', repeatable: true, help: allowHelp };
-const configHelp = 'users, clients and settings of the emulator (default: emulator.yaml)';
-const configFlag: Flag = { name: 'config', value: 'FILE', help: configHelp };
+const fault = flag('fault KIND[:N]…', 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …');
+const emulate = flag('emulate[=URL]', 'use an emulator instead of the real providers: a new one, or the one at URL');
+const allow = flag('allow ORIGIN…', 'connect to the real ORIGIN; servers on this machine are always real');
+const allowOrigin = flag(
+  'allow-origin URL…',
+  'accept requests of web pages of this origin, such as http://localhost:3000',
+);
+const reveal = flag('reveal', 'show secrets in plaintext');
 
 const cacheFlags: readonly Flag[] = [
-  { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
-  { name: 'min-ttl', value: 'TIME', help: 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)' },
-  { name: 'no-store', help: 'request a new token and store nothing' },
+  flag('force-refresh', 'ignore cached tokens and request a new one'),
+  flag('min-ttl TIME', 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)'),
+  flag('no-store', 'request a new token and store nothing'),
 ];
-
-const allowOriginHelp = 'accept requests of web pages of this origin, such as http://localhost:3000';
-const allowOriginFlag: Flag = { name: 'allow-origin', value: 'URL', repeatable: true, help: allowOriginHelp };
-
-const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
 
 /** Flags of the program itself. */
-export const globalFlags: readonly Flag[] = [
-  { name: 'help', help: 'show help' },
-  { name: 'version', help: 'print the version' },
-];
+export const globalFlags: readonly Flag[] = [flag('help', 'show help'), flag('version', 'print the version')];
 
 /** The commands, in the order in which help lists them. */
 export const commands: readonly Command[] = [
@@ -71,63 +65,41 @@ export const commands: readonly Command[] = [
     usage: '<script…>',
     summary: 'run scripts (files, directories or glob patterns)',
     flags: [
-      { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
-      {
-        name: 'shard',
-        value: 'I/N',
-        help: 'run the Ith of N equal parts, such as 2/4',
-        helpWithPrevious: 'run N scripts at a time; run the Ith of N equal parts',
-      },
-      {
-        name: 'report',
-        value: 'KIND=FILE',
-        repeatable: true,
-        help: 'write junit=x.xml[,cases=steps], json=x.json or html=x.html',
-      },
-      {
-        name: 'tag',
-        value: 'NAME',
-        repeatable: true,
-        help: 'run only scripts with this tag; if repeated, with any of the tags',
-      },
-      {
-        name: 'not-tag',
-        value: 'NAME',
-        repeatable: true,
-        help: 'do not run scripts with this tag',
-        helpWithPrevious: 'run only scripts with this tag, or only those without it',
-      },
-      { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
-      { name: 'rows', value: 'FILE', help: 'run each script once per row of FILE (.csv, .json, .yaml)' },
-      {
-        name: 'repeat',
-        value: 'N',
-        help: 'run each script N times',
-        helpWithPrevious: 'run each script once per row of FILE, or N times',
-      },
-      { name: 'env', value: 'NAME', help: 'read environments/NAME.yaml, next to the script or above' },
-      {
-        name: 'retries',
-        value: 'N',
-        help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
-      },
-      {
-        name: 'bail',
-        help: 'stop after the first failed script',
-        helpWithPrevious: 'repeat a failed script up to N times; stop at the first failure',
-      },
-      { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
-      { name: 'list', help: 'list the selected scripts and run none' },
-      {
-        name: 'dry-run',
-        help: 'validate the selected scripts and their variables, send nothing',
-        helpWithPrevious: 'list the selected scripts, or validate them, and run none',
-      },
-      { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
-      { name: 'events', help: 'print events as JSON lines' },
-      { ...emulateFlag, help: 'emulate the providers: a new emulator, or the one at URL' },
-      faultFlag,
-      { ...allowFlag, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
+      flag('parallel N', 'run N scripts at a time (default: 1)'),
+      flag(
+        'shard I/N',
+        'run the Ith of N equal parts, such as 2/4',
+        'run N scripts at a time; run the Ith of N equal parts',
+      ),
+      flag('report KIND=FILE…', 'write junit=x.xml[,cases=steps], json=x.json or html=x.html'),
+      flag('tag NAME…', 'run only scripts with this tag; if repeated, with any of the tags'),
+      flag(
+        'not-tag NAME…',
+        'do not run scripts with this tag',
+        'run only scripts with this tag, or only those without it',
+      ),
+      flag('grep REGEX', 'run only scripts whose name or file matches'),
+      flag('rows FILE', 'run each script once per row of FILE (.csv, .json, .yaml)'),
+      flag('repeat N', 'run each script N times', 'run each script once per row of FILE, or N times'),
+      flag('env NAME', 'read environments/NAME.yaml, next to the script or above'),
+      flag('retries N', 'repeat a failed script up to N times; it is reported as flaky if it passes'),
+      flag(
+        'bail',
+        'stop after the first failed script',
+        'repeat a failed script up to N times; stop at the first failure',
+      ),
+      flag('watch', 'run scripts again when they or their files change, until Ctrl-C'),
+      flag('list', 'list the selected scripts and run none'),
+      flag(
+        'dry-run',
+        'validate the selected scripts and their variables, send nothing',
+        'list the selected scripts, or validate them, and run none',
+      ),
+      flag('commands FILE…', 'load your own commands from a JavaScript module'),
+      flag('events', 'print events as JSON lines'),
+      { ...emulate, help: 'emulate the providers: a new emulator, or the one at URL' },
+      fault,
+      { ...allow, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
       ...commonFlags,
     ],
     examples: [
@@ -141,13 +113,13 @@ export const commands: readonly Command[] = [
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
-      { name: 'format', value: 'NAME', help: 'token, header, headers-json, json, env, curl or netrc (default: token)' },
-      { name: 'header', help: 'print a complete "Authorization: …" line, as --format header' },
-      { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
-      emulateFlag,
-      faultFlag,
+      flag('format NAME', 'token, header, headers-json, json, env, curl or netrc (default: token)'),
+      flag('header', 'print a complete "Authorization: …" line, as --format header'),
+      flag('field NAME', 'print one member of the response, such as id_token'),
+      emulate,
+      fault,
       ...commonFlags,
-      { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
+      { ...reveal, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
     examples: [
       ['oauth-profile token graph', 'print the token'],
@@ -160,15 +132,15 @@ export const commands: readonly Command[] = [
     usage: '<profile…> -- <command…>',
     summary: 'run a command with tokens in its environment',
     flags: [
-      { name: 'token-file', help: 'pass each token in a file, which is replaced before it expires' },
-      { name: 'proxy', help: 'pass no token: a proxy adds it to requests for options.origins' },
-      { name: 'only', help: 'with --proxy: reject requests to all other origins' },
-      { name: 'no-caller-secret', help: 'with --proxy: accept requests of other programs on this machine' },
-      allowOriginFlag,
+      flag('token-file', 'pass each token in a file, which is replaced before it expires'),
+      flag('proxy', 'pass no token: a proxy adds it to requests for options.origins'),
+      flag('only', 'with --proxy: reject requests to all other origins'),
+      flag('no-caller-secret', 'with --proxy: accept requests of other programs on this machine'),
+      allowOrigin,
       ...cacheFlags,
-      emulateFlag,
-      faultFlag,
-      allowFlag,
+      emulate,
+      fault,
+      allow,
       ...commonFlags,
     ],
     examples: [
@@ -182,14 +154,14 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'add the token to requests that clients send to this machine',
     flags: [
-      { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
-      { name: 'socket', value: 'PATH', help: 'listen on a Unix socket that only you can use' },
-      { name: 'target', value: 'ORIGIN', help: 'origin of the API (default: the one in options.origins)' },
-      { name: 'caller-secret', help: 'accept only requests with the password in the printed URL' },
-      allowOriginFlag,
-      emulateFlag,
-      faultFlag,
-      allowFlag,
+      flag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
+      flag('socket PATH', 'listen on a Unix socket that only you can use'),
+      flag('target ORIGIN', 'origin of the API (default: the one in options.origins)'),
+      flag('caller-secret', 'accept only requests with the password in the printed URL'),
+      allowOrigin,
+      emulate,
+      fault,
+      allow,
       ...commonFlags,
     ],
     examples: [
@@ -203,11 +175,11 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'write a token to a file and replace it before it expires',
     flags: [
-      { name: 'file', value: 'PATH', help: 'the file, with mode 0600; it is deleted when the command ends' },
-      { name: 'token', value: 'MEMBER', help: 'access_token or id_token (default: access_token)' },
+      flag('file PATH', 'the file, with mode 0600; it is deleted when the command ends'),
+      flag('token MEMBER', 'access_token or id_token (default: access_token)'),
       ...cacheFlags.filter(({ name }) => name !== 'no-store'),
-      emulateFlag,
-      faultFlag,
+      emulate,
+      fault,
       ...commonFlags,
     ],
     examples: [
@@ -220,8 +192,8 @@ export const commands: readonly Command[] = [
     usage: '<protocol> [argument…]',
     summary: 'give a token to git, kubectl, docker, cargo and other tools',
     flags: [
-      { name: 'profile', value: 'NAME', help: 'the profile (default: the one whose origins contain the host)' },
-      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: id_token for google and aws)' },
+      flag('profile NAME', 'the profile (default: the one whose origins contain the host)'),
+      flag('token KIND', 'access_token or id_token (default: id_token for google and aws)'),
       ...commonFlags,
     ],
     examples: [
@@ -235,9 +207,9 @@ export const commands: readonly Command[] = [
     usage: '<tool> <profile>',
     summary: 'let git, kubectl, docker, cargo or pnpm use a profile',
     flags: [
-      { name: 'dry-run', help: 'show the changes and make none' },
-      { name: 'undo', help: 'remove what configure has written' },
-      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: access_token)' },
+      flag('dry-run', 'show the changes and make none'),
+      flag('undo', 'remove what configure has written'),
+      flag('token KIND', 'access_token or id_token (default: access_token)'),
       ...commonFlags,
     ],
     examples: [
@@ -251,13 +223,13 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'log in and store the refresh token for token, exec and run',
     flags: [
-      { name: 'device', help: 'use a code that you enter in any browser, on any machine' },
-      { name: 'browser', help: 'use a browser on this machine' },
-      { name: 'no-open', help: 'print the URL instead of opening a browser' },
-      { name: 'port', value: 'PORT', help: 'port of the redirect URI (default: any free port)' },
-      { name: 'force', help: 'replace the login of another account without confirmation' },
-      emulateFlag,
-      faultFlag,
+      flag('device', 'use a code that you enter in any browser, on any machine'),
+      flag('browser', 'use a browser on this machine'),
+      flag('no-open', 'print the URL instead of opening a browser'),
+      flag('port PORT', 'port of the redirect URI (default: any free port)'),
+      flag('force', 'replace the login of another account without confirmation'),
+      emulate,
+      fault,
       ...commonFlags,
     ],
     examples: [
@@ -271,8 +243,8 @@ export const commands: readonly Command[] = [
     usage: '[profile]',
     summary: 'delete a stored login',
     flags: [
-      { name: 'all', help: 'delete all stored logins' },
-      { name: 'revoke', help: 'also revoke the refresh token at the provider' },
+      flag('all', 'delete all stored logins'),
+      flag('revoke', 'also revoke the refresh token at the provider'),
       ...commonFlags,
     ],
     examples: [
@@ -285,7 +257,7 @@ export const commands: readonly Command[] = [
     name: 'forget',
     usage: '[profile]',
     summary: 'delete logins and cached tokens of a profile',
-    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...commonFlags],
+    flags: [flag('all', 'delete everything that is stored'), ...commonFlags],
     examples: [
       ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
       ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
@@ -306,9 +278,9 @@ export const commands: readonly Command[] = [
     usage: '[profile…]',
     summary: 'validate profiles without network access',
     flags: [
-      { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
-      { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
-      emulateFlag,
+      flag('online', 'also check discovery, certificate, clock, proxy and store; sends no secret'),
+      flag('strict', 'exit with 2 if there are warnings, such as misspelled fields'),
+      emulate,
       ...commonFlags,
     ],
     examples: [
@@ -321,7 +293,7 @@ export const commands: readonly Command[] = [
     name: 'explain',
     usage: '<profile>',
     summary: 'show the request that would be sent and where each value comes from',
-    flags: [{ name: 'curl', help: 'print a curl command' }, ...commonFlags, revealFlag],
+    flags: [flag('curl', 'print a curl command'), ...commonFlags, reveal],
     examples: [
       ['oauth-profile explain graph', 'show the request, with secrets masked'],
       ['oauth-profile explain graph --curl', 'show it as a curl command'],
@@ -332,7 +304,7 @@ export const commands: readonly Command[] = [
     name: 'inspect',
     usage: '<profile>',
     summary: 'show the claims of a token and what its server knows about it',
-    flags: [emulateFlag, faultFlag, ...commonFlags],
+    flags: [emulate, fault, ...commonFlags],
     examples: [
       ['oauth-profile inspect graph', 'header and claims, times in words; never the token'],
       ['oauth-profile inspect lab --json', 'the same as JSON'],
@@ -353,11 +325,11 @@ export const commands: readonly Command[] = [
     usage: '[-- command…]',
     summary: 'run an emulator of the providers on this machine',
     flags: [
-      { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
-      { name: 'no-control', help: 'disable the control API and the web console' },
-      faultFlag,
-      allowFlag,
-      configFlag,
+      flag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
+      flag('no-control', 'disable the control API and the web console'),
+      fault,
+      allow,
+      flag('config FILE', 'users, clients and settings of the emulator (default: emulator.yaml)'),
       ...commonFlags,
     ],
     examples: [
@@ -370,7 +342,7 @@ export const commands: readonly Command[] = [
     name: 'providers',
     usage: '[name]',
     summary: 'list the providers and what each requires',
-    flags: [{ name: 'json', help: 'print the list as JSON' }],
+    flags: [flag('json', 'print the list as JSON')],
     examples: [
       ['oauth-profile providers', 'all providers'],
       ['oauth-profile providers github', 'the endpoints, fields and notes of one provider'],
@@ -381,15 +353,11 @@ export const commands: readonly Command[] = [
     usage: '[provider]',
     summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
-      {
-        name: 'type',
-        value: 'TYPE',
-        help: 'the same as the argument, such as okta; oauth-profile providers lists all',
-      },
-      { name: 'name', value: 'NAME', help: 'name of the profile (default: the provider)' },
-      { name: 'user', help: 'for a user who logs in, instead of a machine' },
-      { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
-      { name: 'json', help: 'print errors as JSON' },
+      flag('type TYPE', 'the same as the argument, such as okta; oauth-profile providers lists all'),
+      flag('name NAME', 'name of the profile (default: the provider)'),
+      flag('user', 'for a user who logs in, instead of a machine'),
+      flag('script', 'write a script that passes with --emulate (first.yaml) instead of a profile'),
+      flag('json', 'print errors as JSON'),
     ],
     examples: [
       ['oauth-profile init microsoft --name graph --user', 'for a user who logs in'],

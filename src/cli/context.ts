@@ -8,7 +8,6 @@ import type { Terminal } from './terminal.ts';
 export interface Context {
   readonly terminal: Terminal;
   readonly environment: ProcessEnvironment;
-  /** Name of the command. */
   readonly command: string;
   readonly args: ParsedArgs;
   /** Aborted by Ctrl-C and SIGTERM. */
@@ -46,6 +45,13 @@ export function numberFlag(
   const number = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= min && number <= max)) throw invalidFlag(name, value, `a number from ${min} to ${max}`, example);
   return number;
+}
+
+/** Parses `--token`. */
+export function tokenFlag({ args }: Context): 'access_token' | 'id_token' | undefined {
+  const kind = args.values.get('token')?.[0];
+  if (kind === undefined || kind === 'access_token' || kind === 'id_token') return kind;
+  throw invalidFlag('token', kind, 'access_token or id_token', 'id_token');
 }
 
 /** Parses `--port`. */

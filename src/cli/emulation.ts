@@ -134,12 +134,7 @@ export async function emulatedProfiles(sources: ExternalSources, variables: Vari
 }
 
 /** The emulator needs PEM or JWK. The error of a PKCS #12 file that cannot be converted appears when it is used. */
-async function readKey(
-  sources: ExternalSources,
-  path: string,
-  source: Source,
-  options: ProfileDraft['options'],
-): Promise<string | undefined> {
+async function readKey(sources: ExternalSources, path: string, source: Source, options: ProfileDraft['options']) {
   if (!isPkcs12(path)) return sources.readFileInside(path, source);
   const { readPkcs12 } = await import('../http/grants/pkcs12.ts');
   const content = sources.readFileInside(path, source, 'base64') ?? '';

@@ -23,7 +23,6 @@ export class Output {
     if (rest.length > 0) this.open().write(rest);
   }
 
-  /** Waits until everything is written or the reader has closed. */
   async finish(): Promise<void> {
     const stream = this.#stream;
     if (stream !== undefined) await new Promise<void>((done) => stream.write('', () => done()));

@@ -38,9 +38,8 @@ export function selectShard<T>(items: readonly T[], { args }: Context): readonly
   const text = args.values.get('shard')?.[0];
   if (text === undefined) return items;
   const [, part = '', parts = ''] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
-  if (!(Number(part) >= 1 && Number(part) <= Number(parts))) {
+  if (!(Number(part) >= 1 && Number(part) <= Number(parts)))
     throw usageError(`invalid --shard "${escapeControls(text)}": expected I/N`, 'write --shard 2/4');
-  }
   return items.filter((_, index) => index % Number(parts) === Number(part) - 1);
 }
 

@@ -14,9 +14,7 @@ export class Terminal {
   #current: RedactedStream;
   readonly #masked = new Set<string>();
   readonly #onGithub: boolean;
-  /**
-   * Whether secrets are registered with GitHub Actions, on stderr. A program that another one runs must not do that: the caller may log stderr.
-   */
+  /** Whether secrets are registered with GitHub Actions, on stderr. A program that another one runs must not do that: the caller may log stderr. */
   registersMasks = true;
   #writing = false;
   readonly #redactor: Redactor;

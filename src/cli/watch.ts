@@ -26,7 +26,6 @@ export class Dependencies {
     readonly shared: readonly string[],
   ) {}
 
-  /** Sets the files that a script depends on. */
   set(script: string, paths: Iterable<string>): void {
     const own = new Set([...this.shared, ...paths]);
     this.#paths.set(script, own);

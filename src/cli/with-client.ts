@@ -87,9 +87,8 @@ export function variableSources(context: Context): VariableSources {
   const { args } = context;
   const settings = parseSettings(args.values.get('set') ?? []);
   for (const { name, value } of settings) {
-    if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
+    if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value))
       warn(context, `--set ${name}: other users can see command-line arguments; use \${env:…} or --data instead`);
-    }
   }
   return { files: args.values.get('data') ?? [], settings };
 }

@@ -1,41 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { isSensitiveName, type RequestLog, type ServedRequest } from './control/request-log.ts';
-import { createStubs, pathInside, type StubOptions, type Stubs } from './endpoints/stubs.ts';
+import { createStubs, pathInside, type StubOptions } from './endpoints/stubs.ts';
 import type { Fault } from './faults.ts';
 import { parseUrl } from './messages.ts';
 import type { Realm } from './realm.ts';
 import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
 import { configSchema, findIssues } from './schemas.ts';
 import { ConfigError, type Duration, type ProviderOptions, parseDuration } from './settings.ts';
-import type { Claims, Client, User } from './subjects.ts';
+import type { Client, ClientSettings, UserOptions } from './subjects.ts';
 import type { SigningAlgorithm } from './tokens/signing-keys.ts';
 
-/** A user who can sign in. */
-export interface UserOptions {
-  readonly password?: string | undefined;
-  readonly sub?: string | undefined;
-  readonly name?: string | undefined;
-  readonly given_name?: string | undefined;
-  readonly family_name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly claims?: Claims | undefined;
-}
-
 /** A client, in addition to those of the profiles. */
-export interface ClientOptions {
+export interface ClientOptions extends Omit<ClientSettings, 'access_token_lifetime'> {
   readonly client_id: string;
   readonly provider?: string | undefined;
   readonly host?: string | undefined;
   readonly client_secret?: string | undefined;
   readonly auth_method?: string | undefined;
   readonly public_key?: string | undefined;
-  readonly redirect_uris?: readonly string[] | undefined;
-  readonly audience?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly claims?: Claims | undefined;
   readonly access_token_lifetime?: Duration | undefined;
 }
 
@@ -78,21 +60,8 @@ export interface EmulatorOptions extends EmulatorConfig {
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
-/** The configuration after validation. */
-export interface ParsedConfig {
-  readonly port: number;
-  readonly providers: Readonly<Record<string, ProviderOptions>>;
-  readonly faults: readonly Fault[];
-  readonly signing: { readonly alg: SigningAlgorithm | undefined; readonly key: string | undefined };
-  readonly stubs: Stubs;
-  readonly allow: readonly string[];
-  readonly control: boolean;
-  /** Adds users and clients. Also called when the control API resets the emulator. */
-  apply(realms: Realms, log: RequestLog): void;
-}
-
 /** Validates the options of an emulator and reads the files that they name. Throws a `ConfigError` with all issues. */
-export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig> {
+export async function readConfig(options: EmulatorOptions) {
   const { profiles, directory = process.cwd(), clock, onRequest, ...config } = options;
   const given = JSON.parse(JSON.stringify(config));
   const isPlain = Object.keys(given).every((name) => name === 'port');
@@ -108,7 +77,8 @@ export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig
     stubs: createStubs(hosts, directory),
     allow: allow.map(parseOrigin),
     control: config.control ?? true,
-    apply(realms, log) {
+    /** Adds users and clients. Also called when the control API resets the emulator. */
+    apply(realms: Realms, log: RequestLog) {
       for (const profile of Object.values(profiles ?? {})) addSecrets(log, profile);
       for (const [name, user] of Object.entries(users)) addUser(realms, log, name, user);
       for (const client of clients) addClient(realms, log, client);
@@ -126,12 +96,9 @@ function readKeyFile(directory: string, file: string): string {
 }
 
 /** Registers a user of all providers. */
-export function addUser(realms: Realms, log: RequestLog, name: string, options: UserOptions): void {
+export function addUser(realms: Realms, log: RequestLog, login: string, options: UserOptions): void {
   log.addSecret(options.password);
-  const { password, sub, name: displayName, email, groups, roles, claims } = options;
-  const { given_name: givenName, family_name: familyName } = options;
-  const user: User = { name, password, sub, displayName, givenName, familyName, email, groups, roles, claims };
-  realms.users.set(name, user);
+  realms.users.set(login, { ...options, login });
 }
 
 /** Registers a client. */
@@ -149,13 +116,10 @@ export function addClient(
   const usual =
     key !== undefined ? 'private_key_jwt' : secret === undefined ? 'none' : realm.provider.clientAuth.default;
   const client = realm.addClient(id, { secret, auth: auth ?? usual, key, audience: undefined });
-  client.redirectUris = options.redirect_uris;
-  client.audience = options.audience;
-  client.scopes = options.scopes;
-  client.roles = options.roles;
-  client.claims = options.claims;
-  const lifetime = options.access_token_lifetime;
-  client.accessTokenLifetime = lifetime === undefined ? undefined : parseDuration(lifetime);
+  const { redirect_uris, audience, scopes, roles, claims, access_token_lifetime: lifetime } = options;
+  const seconds = lifetime === undefined ? undefined : parseDuration(lifetime);
+  const settings: ClientSettings = { redirect_uris, audience, scopes, roles, claims, access_token_lifetime: seconds };
+  Object.assign(client, settings);
   return { realm, client };
 }
 

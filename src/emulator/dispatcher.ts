@@ -14,9 +14,9 @@ import { type EmulatorRequest, type EmulatorResponse, json, text } from './messa
 import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
 import { describeError, Rejection } from './rejection.ts';
-import type { Handler, Outcome } from './server.ts';
+import type { Handler } from './server.ts';
 
-type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
+type Endpoint = (context: RequestContext) => EmulatorResponse | Promise<EmulatorResponse>;
 
 const endpoints: Readonly<Record<Action, Endpoint>> = {
   token: tokenEndpoint,
@@ -43,20 +43,12 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   keys: 'GET',
 };
 
-/** Finds the endpoint of each request and calls it. */
-export class Dispatcher {
-  readonly #state: EmulatorState;
-  readonly #control: Handler | undefined;
-
-  constructor(state: EmulatorState, control: Handler | undefined) {
-    this.#state = state;
-    this.#control = control;
-  }
-
-  async handle(request: EmulatorRequest): Promise<Outcome> {
+/** Creates the handler of all requests, which finds the endpoint of each and calls it. */
+export function createDispatcher(state: EmulatorState, control: Handler | undefined): Handler {
+  const { realms, log, faults, keys, states, stubs, clock } = state;
+  return async (request) => {
     if (request.viaLoopback && (request.host === '' || request.host === '_emulator'))
-      return (await this.#control?.(request)) ?? { response: text(404, 'Not Found') };
-    const { realms, log, faults, keys, states, stubs, clock } = this.#state;
+      return (await control?.(request)) ?? { response: text(404, 'Not Found') };
     const now = clock();
     const stub = findStub(stubs, request);
     const realm = stub === undefined ? realms.find(request.host) : undefined;
@@ -70,33 +62,30 @@ export class Dispatcher {
       return outcome;
     }
     const fault = faults.next(action);
-    const context = { realm, keys, states, now, fault: fault?.kind };
+    const context = { request, realm, keys, states, now, fault: fault?.kind };
     const outcome = await applyFault(
       fault,
-      () => callEndpoint(endpoints[action], action, context, request),
+      () => callEndpoint(action, context),
       () => errorResponse(realm, new Rejection('rate_limited'), now),
     );
     log.add(request, realm, outcome, fault, now);
     return outcome;
-  }
+  };
 }
 
-async function callEndpoint(
-  endpoint: Endpoint,
-  action: Action,
-  context: RequestContext,
-  request: EmulatorRequest,
-): Promise<EmulatorResponse> {
-  const { provider, tenants, acceptsJson } = context.realm;
+async function callEndpoint(action: Action, context: RequestContext) {
+  const { realm, request, now } = context;
+  const { provider, tenants, acceptsJson } = realm;
   try {
     const tenant = provider.tenantOf?.(request);
     if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
       throw new Rejection(action === 'metadata' ? 'tenant_without_metadata' : 'unknown_tenant', tenant);
-    return await endpoint(context, provider.jsonRequests || acceptsJson ? withJsonForm(request) : request);
+    const isJson = provider.jsonRequests || acceptsJson;
+    return await endpoints[action](isJson ? { ...context, request: withJsonForm(request) } : context);
   } catch (error) {
     // A request must not stop the server.
     if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
-    return errorResponse(context.realm, error, context.now);
+    return errorResponse(realm, error, now);
   }
 }
 

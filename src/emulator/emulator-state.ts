@@ -15,10 +15,6 @@ export interface EmulatorState {
   readonly stubs: Stubs;
   /** Epoch milliseconds. */
   readonly clock: () => number;
-}
-
-/** A running emulator with everything that the control API can change. */
-export interface ControlledEmulator extends EmulatorState {
   /** Adds the users and clients of the configuration again. */
   readonly restore: () => void;
 }

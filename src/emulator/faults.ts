@@ -73,7 +73,6 @@ export class FaultPlan {
     this.#counts = { token: 0, keys: 0 };
   }
 
-  /** The fault of the next request to an endpoint. */
   next(action: string): Fault | undefined {
     if (action !== 'token' && action !== 'keys') return undefined;
     const count = ++this.#counts[action];

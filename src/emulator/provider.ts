@@ -56,14 +56,12 @@ export interface TokenSubject {
   readonly issuer: string;
   readonly clientId: string;
   readonly client: Client | undefined;
-  /** How the client authenticated. */
   readonly clientAuth: 'none' | 'secret' | 'assertion';
   readonly user: User | undefined;
   readonly scopes: readonly string[];
   /** The audience that the request or the configuration names. */
   readonly audience: string | undefined;
   readonly target: RequestTarget;
-  /** The unique id of the token. */
   readonly id: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -73,9 +71,7 @@ export interface TokenSubject {
 
 /** The format of JWT access tokens. `iss`, `iat`, `exp`, the id and configured claims are added. */
 export interface AccessTokenFormat {
-  /** The header parameter `typ`. */
   readonly typ?: string;
-  /** The claim with the id of the token. */
   readonly idClaim: string;
   readonly idPrefix?: string;
   readonly claims: (subject: TokenSubject) => Claims;
@@ -99,7 +95,6 @@ export interface EmulatedProvider {
   readonly isolatedHosts?: boolean;
   /** Paths of the endpoints; the first match wins. */
   readonly routes: Readonly<Partial<Record<Action, RegExp>>>;
-  /** Grant types that the token endpoint supports. */
   readonly grants: readonly string[];
   readonly clientAuth: {
     /** The registered method of a confidential client whose profile sets none. */
@@ -118,9 +113,7 @@ export interface EmulatedProvider {
   /** Whether the password grant works without a client id. */
   readonly passwordGrantWithoutClient?: boolean;
   readonly tenantsWithoutPasswordGrant?: readonly string[];
-  /** Request parameters that the provider rejects. */
   readonly rejectedParameters?: readonly string[];
-  /** Grants that require a scope. */
   readonly scopeRequiredFor?: readonly string[];
   /** Whether a scope exists; default: all do. */
   readonly isScope?: (scope: string) => boolean;
@@ -171,9 +164,7 @@ export interface EmulatedProvider {
     readonly verificationPath: string;
     /** Whether the response has a `message` for the user. */
     readonly hasMessage?: boolean;
-    /** Whether user codes have a dash. */
     readonly hasDash?: boolean;
-    /** Another name of `verification_uri`. */
     readonly uriMember?: string;
   };
   /** Whether a request with a proof gets a token that is bound to its key (RFC 9449). Default: proofs are ignored. */

@@ -1,4 +1,5 @@
 import type { FaultKind } from './faults.ts';
+import type { EmulatorRequest } from './messages.ts';
 import type { Action, EmulatedProvider } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
 import type { Client, Credential, User } from './subjects.ts';
@@ -7,12 +8,12 @@ import type { TokenStates } from './tokens/token-state.ts';
 
 /** The state and the time that an endpoint handles a request with. */
 export interface RequestContext {
+  readonly request: EmulatorRequest;
   readonly realm: Realm;
   readonly keys: SigningKeys;
   readonly states: TokenStates;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The fault to inject. */
   readonly fault?: FaultKind | undefined;
   /** The key that access tokens are bound to (RFC 7638). */
   readonly keyThumbprint?: string | undefined;
@@ -75,11 +76,11 @@ export interface Device {
 
 /** A user who can always sign in, so that every flow works with any profile. */
 export const BUILT_IN_USER: User = {
-  name: 'ada@example.com',
+  login: 'ada@example.com',
   password: 'lovelace',
-  displayName: 'Ada Lovelace',
-  givenName: 'Ada',
-  familyName: 'Lovelace',
+  name: 'Ada Lovelace',
+  given_name: 'Ada',
+  family_name: 'Lovelace',
 };
 
 const MAX_RECORDS = 10_000;
@@ -132,16 +133,14 @@ export class Realm {
   }
 
   /** Registers the user of a profile. */
-  addUser(name: string, password: string | undefined): void {
-    this.#users.set(name, { ...this.everyone.get(name), name, password });
+  addUser(login: string, password: string | undefined): void {
+    this.#users.set(login, { ...this.everyone.get(login), login, password });
   }
 
-  /** Finds a user by login name. */
   findUser(name: string | undefined): User | undefined {
     return name === undefined ? undefined : (this.#users.get(name) ?? this.everyone.get(name));
   }
 
-  /** The login names of all users. */
   userNames(): string[] {
     return [...new Set([...this.everyone.keys(), ...this.#users.keys()])];
   }
@@ -160,7 +159,7 @@ export class Realm {
 
   /** Registers the refresh token of a profile. */
   addRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
-    const name = user ?? BUILT_IN_USER.name;
+    const name = user ?? BUILT_IN_USER.login;
     const family = this.createFamily({ clientId, user: name, scope, audience: undefined, authTime: undefined });
     this.refreshTokens.set(token, { family, expiresAt: Number.POSITIVE_INFINITY, usedAt: undefined, pinned: true });
   }

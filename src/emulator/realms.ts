@@ -28,7 +28,6 @@ export class Realms {
   readonly #byHost = new Map<string, Realm>();
   readonly #tokenUrls = new Map<string, { realm: Realm; url: URL }>();
   readonly #settings = new Map<EmulatedProvider, ProviderSettings>();
-  /** Users of all realms. */
   readonly users = new Map<string, User>();
 
   constructor(
@@ -43,7 +42,7 @@ export class Realms {
   reset(): void {
     for (const realm of this.all()) realm.clear();
     this.users.clear();
-    this.users.set(BUILT_IN_USER.name, BUILT_IN_USER);
+    this.users.set(BUILT_IN_USER.login, BUILT_IN_USER);
     for (const [name, profile] of Object.entries(this.profiles)) this.#register(name, profile);
   }
 
@@ -56,7 +55,6 @@ export class Realms {
     return provider?.isolatedHosts ? this.#createRealm(provider) : provider && this.#create(provider, host);
   }
 
-  /** The hosts of all realms. */
   hosts(): string[] {
     return [...this.#byHost.keys()];
   }

@@ -66,7 +66,6 @@ export const clientSchema = objectOf(
   ['client_id'],
 );
 
-/** Settings of one provider. */
 const providerSchema = objectOf({
   access_token_lifetime: duration('lifetime of access tokens'),
   id_token_lifetime: duration('lifetime of id tokens'),
@@ -81,7 +80,6 @@ const providerSchema = objectOf({
   access_token_format: { enum: ['jwt', 'opaque'], description: 'the format of access tokens' },
 });
 
-/** A stub response. */
 const stubSchema = objectOf(
   {
     method: { type: 'string', pattern: '^[A-Z]{1,20}$', description: 'the method; default: GET' },

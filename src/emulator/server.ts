@@ -21,14 +21,8 @@ const MAX_DISCARDED_BYTES = 1_048_576;
 const MAX_UNREAD_BYTES = 1_048_576;
 const TLS_HANDSHAKE = 0x16;
 
-/** A server on one loopback port that accepts both TLS and plain HTTP. */
-export interface PortServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-/** Starts the server. TLS is set up with the first TLS connection. */
-export async function startServer(port: number, handle: Handler, credentials: Credentials): Promise<PortServer> {
+/** Starts a server on one loopback port that accepts both TLS and plain HTTP. TLS is set up with the first TLS connection. */
+export async function startServer(port: number, handle: Handler, credentials: Credentials) {
   const connections: Connections = new Map();
   const plain = createHttpServer((request, response) => receive(request, response, handle, false, connections));
   // A client whose proxy is the emulator reaches the production URLs of all hosts. No other host can be reached this way.
@@ -63,7 +57,7 @@ export async function startServer(port: number, handle: Handler, credentials: Cr
   return {
     port: (listener.address() as AddressInfo).port,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         listener.close(() => resolve());
         for (const { socket } of connections.values()) socket.destroy();
       }),
@@ -105,11 +99,7 @@ function startTimeout(connection: Connection): void {
   connection.timer = setTimeout(() => connection.socket.destroy(), REQUEST_TIMEOUT_MS);
 }
 
-async function createSecureServer(
-  handle: Handler,
-  credentials: Credentials,
-  connections: Connections,
-): Promise<Server> {
+async function createSecureServer(handle: Handler, credentials: Credentials, connections: Connections) {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { CertificateAuthority } from '../certificates/certificate.ts';
 import { type EmulatorOptions, readConfig } from './config.ts';
-import { ControlApi } from './control/control-api.ts';
+import { createControlApi } from './control/control-api.ts';
 import { RequestLog } from './control/request-log.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { createDispatcher } from './dispatcher.ts';
 import { publicUrl } from './endpoints/target.ts';
 import { FaultPlan } from './faults.ts';
 import { Realms } from './realms.ts';
@@ -39,24 +39,19 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   faults.set(config.faults);
   const keys = new SigningKeys(config.signing.alg, config.signing.key);
   const authority = new CertificateAuthority('oauth-profile emulator (temporary CA)');
-  const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs };
   const restore = (): void => config.apply(realms, log);
-  const control = new ControlApi({ ...state, restore }, authority.certificate);
-  const dispatcher = new Dispatcher(state, config.control ? (request) => control.handle(request) : undefined);
+  const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs, restore };
+  const control = config.control ? createControlApi(state, authority.certificate) : undefined;
   if (onRequest !== undefined) log.subscribe(onRequest);
 
   // TLS clients do not send an IP address as server name (RFC 6066 §3), so the default certificate covers all of them.
   const hosts = (): string[] => [...realms.hosts(), ...config.stubs.keys()];
   const names = hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   const ipAddresses = [...new Set(names)].filter((host) => isIP(host) !== 0);
-  const { port, close } = await startServer(
-    config.port,
-    (request) => dispatcher.handle(request),
-    (host) => ({
-      cert: authority.issue(host === undefined ? ['localhost', '127.0.0.1', '::1', ...ipAddresses] : [host]),
-      key: authority.leafKeyPem,
-    }),
-  );
+  const { port, close } = await startServer(config.port, createDispatcher(state, control), (host) => ({
+    cert: authority.issue(host === undefined ? ['localhost', '127.0.0.1', '::1', ...ipAddresses] : [host]),
+    key: authority.leafKeyPem,
+  }));
   const url = `http://127.0.0.1:${port}`;
   return {
     port,

@@ -13,36 +13,45 @@ export interface Credential {
   readonly audience: string | undefined;
 }
 
-/** A registered client. */
-export interface Client {
-  readonly id: string;
-  readonly credentials: Credential[];
+/** Settings of a client. */
+export interface ClientSettings {
   /** Default: every https URI and every loopback URI. */
-  redirectUris?: readonly string[] | undefined;
+  readonly redirect_uris?: readonly string[] | undefined;
   /** The audience of its access tokens. Default: the provider's. */
-  audience?: string | undefined;
+  readonly audience?: string | undefined;
   /** Scopes that it may request. Default: all. */
-  scopes?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
   /** Application roles, in tokens without a user. */
-  roles?: readonly string[] | undefined;
+  readonly roles?: readonly string[] | undefined;
   /** Claims that its tokens have in addition. */
-  claims?: Claims | undefined;
+  readonly claims?: Claims | undefined;
   /** Seconds. */
-  accessTokenLifetime?: number | undefined;
+  readonly access_token_lifetime?: number | undefined;
 }
 
-/** A user who can sign in. */
-export interface User {
-  readonly name: string;
-  readonly password: string | undefined;
-  /** The subject, where the provider does not derive it from the name. */
+/** A registered client. */
+export interface Client extends ClientSettings {
+  readonly id: string;
+  readonly credentials: Credential[];
+}
+
+/** A user who can sign in with a password. */
+export interface UserOptions {
+  readonly password?: string | undefined;
+  /** The subject, where the provider does not derive it from the login name. */
   readonly sub?: string | undefined;
+  /** The full name. */
+  readonly name?: string | undefined;
+  readonly given_name?: string | undefined;
+  readonly family_name?: string | undefined;
   readonly email?: string | undefined;
-  readonly displayName?: string | undefined;
-  readonly givenName?: string | undefined;
-  readonly familyName?: string | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly roles?: readonly string[] | undefined;
   /** Claims that the user's tokens and the userinfo response have in addition. */
   readonly claims?: Claims | undefined;
+}
+
+/** A user with the login name. */
+export interface User extends UserOptions {
+  readonly login: string;
 }

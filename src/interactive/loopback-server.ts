@@ -41,17 +41,16 @@ export async function listenForRedirect(
 class LoopbackServer implements RedirectListener {
   readonly redirect: Promise<Redirect>;
   port: number;
-  readonly #target: RedirectTarget;
-  readonly #isExpected: (query: string) => boolean;
   readonly #servers: Server[] = [];
   readonly #waiting = new Set<Duplex>();
   #resolve: (redirect: Redirect) => void = () => {};
   /** The response to the expected redirect, once it has arrived. */
   #accepted: ServerResponse | undefined;
 
-  constructor(target: RedirectTarget, isExpected: (query: string) => boolean) {
-    this.#target = target;
-    this.#isExpected = isExpected;
+  constructor(
+    readonly target: RedirectTarget,
+    readonly isExpected: (query: string) => boolean,
+  ) {
     this.port = target.port;
     this.redirect = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -110,9 +109,9 @@ class LoopbackServer implements RedirectListener {
     const [path, ...rest] = url.split('?');
     const query = rest.join('?');
     if (!this.#isForThisHost(request)) sendError(response, 421, 'Unknown host.');
-    else if (path !== this.#target.path) sendError(response, 404, 'Not found.');
+    else if (path !== this.target.path) sendError(response, 404, 'Not found.');
     else if (method !== 'GET') sendError(response, 405, 'Only GET is supported.');
-    else if (this.#accepted !== undefined || !this.#isExpected(query)) sendPage(response, 'unexpected');
+    else if (this.#accepted !== undefined || !this.isExpected(query)) sendPage(response, 'unexpected');
     else this.#accept(query, response);
   }
 
@@ -129,7 +128,7 @@ class LoopbackServer implements RedirectListener {
 
   /** Exactly one Host header with the expected host: prevents DNS rebinding. */
   #isForThisHost({ headersDistinct }: IncomingMessage): boolean {
-    const { host } = this.#target;
+    const { host } = this.target;
     const allowed = this.port === 80 ? [host, `${host}:80`] : [`${host}:${this.port}`];
     const [value = '', ...others] = headersDistinct['host'] ?? [];
     return others.length === 0 && allowed.includes(value.toLowerCase());

@@ -1,9 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/**
- * GitLab.com; for self-managed instances set `url`. Sources: `oauth2.md` means doc/api/oauth2.md in
- * https://github.com/gitlabhq/gitlabhq.
- */
+/** GitLab.com; for self-managed instances set `url`. Sources: `oauth2.md` means doc/api/oauth2.md in https://github.com/gitlabhq/gitlabhq. */
 export const gitlab: Provider = {
   type: 'gitlab',
   tokenUrl: 'https://gitlab.com/oauth/token',

@@ -1,9 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/**
- * Google's OAuth 2.0 for web and installed applications. Source:
- * https://developers.google.com/identity/protocols/oauth2
- */
+/** Google's OAuth 2.0 for web and installed applications. Source: https://developers.google.com/identity/protocols/oauth2 */
 export const google: Provider = {
   type: 'google',
   // The older of two equivalent URLs; Google's current documentation names https://oauth2.googleapis.com/token.

@@ -77,10 +77,7 @@ interface ProviderLogin {
   readonly missingRefreshTokenHint?: string;
   /** Host of the loopback redirect URI, whose path is then `/`. Default: `127.0.0.1` with the path `/callback`. */
   readonly redirectHost?: 'localhost';
-  /**
-   * Tenant at which device codes are requested first, and the codes with which it rejects applications of a single
-   * tenant (D23).
-   */
+  /** Tenant at which device codes are requested first, and the codes with which it rejects applications of a single tenant (D23). */
   readonly deviceTenant?: { readonly name: string; readonly rejectedWith: readonly string[] };
   /** Name of a second parameter with the device code in poll requests. */
   readonly deviceCodeAlias?: string;
@@ -140,7 +137,6 @@ export interface Provider {
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */
   readonly grantsByFields: readonly { readonly grant: string; readonly fields: readonly string[] }[];
   readonly defaultGrant?: string;
-  /** Required fields by grant. */
   readonly required: Readonly<Record<string, readonly string[]>>;
   /** Formats that a grant expects of a field. Other values are sent too, with a note in `check`. */
   readonly valueHints?: readonly {

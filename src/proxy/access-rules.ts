@@ -46,21 +46,18 @@ const foreignPage: Rejection = {
   hint: 'if you trust the page, start the proxy with --allow-origin and its origin',
 };
 
-/** A secret that callers send with each request. Only its digest is stored. */
-export class CallerSecret {
-  readonly #digest: Buffer;
+/** Returns whether a header contains the caller secret: as the password of `Basic`, or after `Bearer`. */
+export type IsCaller = (header: string | undefined) => boolean;
 
-  constructor(secret: string) {
-    this.#digest = digest(secret);
-  }
-
-  /** Whether a header contains the secret: as the password of `Basic`, or after `Bearer`. */
-  isIn(header: string | undefined): boolean {
+/** Creates the check of the caller secret. Without a secret, all callers are accepted. */
+export function createCallerCheck(secret: string | undefined): IsCaller {
+  const expected = secret === undefined ? undefined : digest(secret);
+  return (header) => {
     const [, scheme = '', credentials = ''] = /^(basic|bearer) +(\S+)$/i.exec(header ?? '') ?? [];
     const pair = Buffer.from(credentials, 'base64').toString('latin1');
-    const secret = scheme.toLowerCase() === 'basic' ? pair.slice(pair.indexOf(':') + 1) : credentials;
-    return timingSafeEqual(digest(secret), this.#digest);
-  }
+    const given = scheme.toLowerCase() === 'basic' ? pair.slice(pair.indexOf(':') + 1) : credentials;
+    return expected === undefined || timingSafeEqual(digest(given), expected);
+  };
 }
 
 function digest(value: string): Buffer {

@@ -35,10 +35,6 @@ export interface Upgrade {
  * token, the request is repeated once with a new one.
  */
 export class Exchange {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #destination: Destination;
-  readonly #upgrade: Upgrade | undefined;
   readonly #method: string;
   readonly #hasBody: boolean;
   #upstream: ClientRequest | undefined;
@@ -52,12 +48,13 @@ export class Exchange {
   #hasResponse = false;
   #bytes = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse, destination: Destination, upgrade?: Upgrade) {
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly destination: Destination,
+    readonly upgrade: Upgrade | undefined,
+  ) {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    this.#request = request;
-    this.#response = response;
-    this.#destination = destination;
-    this.#upgrade = upgrade;
     this.#method = request.method ?? 'GET';
     this.#hasBody = encoding !== undefined || length !== '0';
     response.on('close', () => {
@@ -74,26 +71,26 @@ export class Exchange {
 
   /** Gets the token and sends the request. `isRepeated` is set if a reused connection has lost it. */
   async start(isRepeated = false): Promise<void> {
-    const { target, path } = this.#destination;
+    const { target, path } = this.destination;
     try {
       const authorization = await target.tokens?.authorize(this.#method, new URL(target.url.origin + path));
-      if (!this.#response.destroyed) this.#send(authorization, isRepeated);
+      if (!this.response.destroyed) this.#send(authorization, isRepeated);
     } catch (error) {
       this.#fail(error);
     }
   }
 
   #send(authorization: Authorization | undefined, isRepeated: boolean): void {
-    const { target, path } = this.#destination;
+    const { target, path } = this.destination;
     const { tokens, url } = target;
     const route = target.route(this.#method, isRepeated);
     const attempt: ConnectionAttempt = { profile: tokens?.profile.name, cancel: undefined };
-    const headers = toRequestHeaders(this.#request.rawHeaders, {
+    const headers = toRequestHeaders(this.request.rawHeaders, {
       method: this.#method,
       host: url.host,
       removed: tokens?.names ?? NO_NAMES,
       added: authorization?.headers ?? [],
-      upgrade: this.#upgrade?.protocol,
+      upgrade: this.upgrade?.protocol,
     });
     if (route.headers !== undefined) headers.push(...Object.entries(route.headers).flat());
     const options = { method: this.#method, headers, attempt, insecureHTTPParser: false, ...route.options };
@@ -131,7 +128,7 @@ export class Exchange {
   }
 
   #sendBody(upstream: ClientRequest): void {
-    const request = this.#request;
+    const { request } = this;
     if (request.headers.expect !== undefined) upstream.on('continue', () => this.#onContinue());
     upstream.on('drain', () => request.resume());
     // The server may respond before the body arrives, for example with 100 (Continue).
@@ -147,7 +144,7 @@ export class Exchange {
   }
 
   #onContinue(): void {
-    if (!this.#isContinued) this.#response.writeContinue();
+    if (!this.#isContinued) this.response.writeContinue();
     this.#isContinued = true;
   }
 
@@ -156,15 +153,15 @@ export class Exchange {
     if (this.#heldBytes > MAX_HELD_BYTES) this.#held = undefined;
     else this.#held?.push(chunk);
     // A server may respond and close the connection before it has read the whole request.
-    if (this.#upstream?.destroyed === false && !this.#upstream.write(chunk)) this.#request.pause();
+    if (this.#upstream?.destroyed === false && !this.#upstream.write(chunk)) this.request.pause();
   }
 
   #endBody(): void {
     const upstream = this.#upstream;
     if (upstream === undefined || upstream.destroyed) return;
-    const { rawTrailers } = this.#request;
+    const { rawTrailers } = this.request;
     if (rawTrailers.length > 0)
-      upstream.addTrailers(toTrailers(rawTrailers, this.#destination.target.tokens?.names ?? NO_NAMES));
+      upstream.addTrailers(toTrailers(rawTrailers, this.destination.target.tokens?.names ?? NO_NAMES));
     upstream.end();
   }
 
@@ -175,9 +172,8 @@ export class Exchange {
       this.#replay(received);
       return;
     }
-    const { target, proxyHost } = this.#destination;
-    const request = this.#request;
-    const response = this.#response;
+    const { target, proxyHost } = this.destination;
+    const { request, response } = this;
     this.#hasResponse = true;
     const toLocation =
       proxyHost === undefined ? undefined : (location: string) => rewriteLocation(location, target.url, proxyHost);
@@ -212,14 +208,14 @@ export class Exchange {
     const rejected = this.#upstream;
     this.#isReplayed = true;
     this.#upstream = undefined;
-    this.#request.pause();
+    this.request.pause();
     if (rejected?.writableFinished) received.resume();
     else rejected?.destroy();
     void this.start();
   }
 
   #onUpgrade(received: IncomingMessage, upstream: Duplex, head: Buffer): void {
-    const upgrade = this.#upgrade;
+    const { upgrade } = this;
     if (upgrade === undefined) {
       upstream.destroy();
       this.#fail(undefined);
@@ -230,7 +226,7 @@ export class Exchange {
     headers.push('Connection', 'Upgrade', 'Upgrade', received.headers.upgrade ?? upgrade.protocol);
     let message = `HTTP/1.1 101 ${STATUS_CODES[101]}\r\n`;
     for (let index = 0; index < headers.length; index += 2) message += `${headers[index]}: ${headers[index + 1]}\r\n`;
-    this.#response.statusCode = 101;
+    this.response.statusCode = 101;
     upgrade.socket.write(`${message}\r\n`, 'latin1');
     if (head.length > 0) upstream.unshift(head);
     joinSockets(upgrade.socket, upstream, upgrade.head);
@@ -246,6 +242,6 @@ export class Exchange {
 
   #fail(error: unknown): void {
     this.#abort();
-    sendRejection(this.#response, toRejection(error));
+    sendRejection(this.response, toRejection(error));
   }
 }

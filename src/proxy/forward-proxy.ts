@@ -6,22 +6,21 @@ import type { Connector } from '../http/connector.ts';
 import { endpointOf } from '../http/endpoint.ts';
 import type { ConnectionAttempt } from '../http/tunnel.ts';
 import { parseStrictUrl } from '../profile/url.ts';
-import { type CallerSecret, checkAccess, type Rejection } from './access-rules.ts';
+import { checkAccess, type IsCaller, type Rejection } from './access-rules.ts';
 import { sendRejection, toRejection } from './error-response.ts';
 import { createProxyServer, type FindDestination, type ProxiedRequest } from './proxy-server.ts';
 import { notAPath } from './reverse-proxy.ts';
 import { joinSockets, respondOnSocket } from './sockets.ts';
-import type { Target } from './target.ts';
-import type { Targets } from './targets.ts';
+import type { FindTarget, Target } from './target.ts';
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
 /** Options of a proxy that clients find in HTTPS_PROXY. */
 export interface ForwardOptions {
-  readonly targets: Targets;
+  readonly findTarget: FindTarget;
   readonly connector: Connector;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly callerSecret: CallerSecret | undefined;
+  readonly isCaller: IsCaller;
   /** Whether requests to other origins than those of the profiles are rejected. */
   readonly only: boolean;
   readonly onRequest: (request: ProxiedRequest) => void;
@@ -29,17 +28,14 @@ export interface ForwardOptions {
 
 /** Adds tokens to the requests for the origins of profiles; everything else is tunnelled. */
 export class ForwardProxy {
-  /** Accepts connections of clients. */
   readonly server: Server;
-  readonly #options: ForwardOptions;
   /** Handles the requests inside of tunnels that end here. */
   readonly #inner: Server;
   readonly #targetOf = new WeakMap<object, Target>();
   readonly #authority = new CertificateAuthority('oauth-profile proxy (temporary CA)');
   readonly #contexts = new Map<string, SecureContext>();
 
-  constructor(options: ForwardOptions) {
-    this.#options = options;
+  constructor(readonly options: ForwardOptions) {
     this.server = createProxyServer((request) => this.#findByUrl(request), options.onRequest);
     this.#inner = createProxyServer((request) => this.#findBySocket(request), options.onRequest);
     this.server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -54,16 +50,14 @@ export class ForwardProxy {
 
   /** A request with a complete URL, as clients send it for http: (RFC 9112 §3.2.2). */
   #findByUrl({ url: text = '', rawHeaders, headers }: IncomingMessage): ReturnType<FindDestination> {
-    const rejection = this.#checkCaller(headers['proxy-authorization']);
-    if (rejection !== undefined) return rejection;
+    if (!this.options.isCaller(headers['proxy-authorization'])) return unknownCaller;
     const url = parseStrictUrl(text);
     if (!(url instanceof URL)) return notAUrl;
-    const target = this.#options.targets.find(url);
+    const target = this.options.findTarget(url);
     const path = text.replace(/^https?:\/\/[^/?]+/i, '');
     return this.#check(target, rawHeaders) ?? { target, path: path.startsWith('/') ? path : `/${path}` };
   }
 
-  /** A request inside of a tunnel. */
   #findBySocket({ url = '', rawHeaders, socket }: IncomingMessage): ReturnType<FindDestination> {
     const target = this.#targetOf.get(socket);
     if (target === undefined || !url.startsWith('/')) return notAPath;
@@ -73,31 +67,24 @@ export class ForwardProxy {
   }
 
   #check(target: Target, headers: readonly string[], hosts?: ReadonlySet<string>): Rejection | undefined {
-    const { only, allowedOrigins: origins } = this.#options;
+    const { only, allowedOrigins: origins } = this.options;
     if (target.tokens === undefined) return only ? otherOrigin(target.url) : undefined;
     return checkAccess(headers, { hosts, origins, ownOrigin: target.url.origin });
   }
 
-  #checkCaller(authorization: string | undefined): Rejection | undefined {
-    const { callerSecret } = this.#options;
-    return callerSecret === undefined || callerSecret.isIn(authorization) ? undefined : unknownCaller;
-  }
-
   #onConnect(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const response = respondOnSocket(request, socket);
-    const { targets, only } = this.#options;
+    const { findTarget, only, isCaller } = this.options;
     const url = parseStrictUrl(`https://${request.url}`);
     const isEndpoint = url instanceof URL && url.href === `${url.origin}/` && /:\d+$/.test(request.url ?? '');
-    const rejection = this.#checkCaller(request.headers['proxy-authorization']);
-    if (rejection !== undefined || !isEndpoint) {
-      sendRejection(response, rejection ?? notAUrl);
+    const isKnown = isCaller(request.headers['proxy-authorization']);
+    if (!isKnown || !isEndpoint) {
+      sendRejection(response, isKnown ? notAUrl : unknownCaller);
       return;
     }
     try {
       // Some clients also use CONNECT for http:, for example for WebSockets.
-      const target = [url, new URL(`http://${request.url}`)]
-        .map((one) => targets.find(one))
-        .find(({ tokens }) => tokens);
+      const target = [url, new URL(`http://${request.url}`)].map(findTarget).find(({ tokens }) => tokens);
       if (target !== undefined) {
         response.detachSocket(socket);
         this.#terminate(socket, head, target);
@@ -130,9 +117,9 @@ export class ForwardProxy {
       attempt.cancel?.();
       const status = response.headersSent ? response.statusCode : 200;
       const durationMs = performance.now() - startedAt;
-      this.#options.onRequest({ method: 'CONNECT', host: url.host, path: '', status, bytes, durationMs });
+      this.options.onRequest({ method: 'CONNECT', host: url.host, path: '', status, bytes, durationMs });
     });
-    this.#options.connector.connect(url, attempt).then(
+    this.options.connector.connect(url, attempt).then(
       (upstream) => {
         socket.write(ESTABLISHED);
         upstream.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-import { type CallerSecret, checkAccess, type Rejection } from './access-rules.ts';
+import { checkAccess, type IsCaller, type Rejection } from './access-rules.ts';
 import type { FindDestination } from './proxy-server.ts';
 import type { Target } from './target.ts';
 
@@ -8,15 +8,15 @@ export interface ReverseOptions {
   /** Accepted values of the Host header. `undefined` for a Unix socket, which web pages cannot reach. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly callerSecret: CallerSecret | undefined;
+  readonly isCaller: IsCaller;
 }
 
 /** Sends all requests to one origin. */
-export function toOneTarget({ target, hosts, allowedOrigins, callerSecret }: ReverseOptions): FindDestination {
+export function toOneTarget({ target, hosts, allowedOrigins, isCaller }: ReverseOptions): FindDestination {
   return ({ rawHeaders, headers, url = '' }) => {
     const rejection = checkAccess(rawHeaders, { hosts, origins: allowedOrigins });
     if (rejection !== undefined) return rejection;
-    if (callerSecret !== undefined && !callerSecret.isIn(headers.authorization)) return unknownCaller;
+    if (!isCaller(headers.authorization)) return unknownCaller;
     if (!url.startsWith('/')) return notAPath;
     return { target, path: url, proxyHost: headers.host ?? 'localhost' };
   };

@@ -10,11 +10,11 @@ import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { matchesOrigin, parseOrigin } from '../profile/options/origins.ts';
 import type { Profile } from '../profile/profile.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
-import { CallerSecret } from './access-rules.ts';
+import { createCallerCheck } from './access-rules.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { createProxyServer, type ProxiedRequest } from './proxy-server.ts';
 import { toOneTarget } from './reverse-proxy.ts';
-import { Targets } from './targets.ts';
+import { createTargets } from './target.ts';
 import { createTokenHeaders } from './token-headers.ts';
 
 /** Options of a proxy. */
@@ -67,16 +67,14 @@ export async function startProxy(
   const profiles = await Promise.all([...new Set(names)].map((name) => client.loadProfile(name, variables)));
   for (const profile of profiles) if (profile.options.origins.length === 0) throw noOrigins(profile);
   const connector = await client.connector();
-  const targets = new Targets(
-    profiles.map((profile) => createTokenHeaders(client, profile, variables)),
-    connector,
-  );
+  const tokens = profiles.map((profile) => createTokenHeaders(client, profile, variables));
+  const findTarget = createTargets(tokens, connector);
   const secret = (settings.callerSecret ?? mode === 'forward') ? randomBytes(24).toString('base64url') : undefined;
-  const callerSecret = secret === undefined ? undefined : new CallerSecret(secret);
+  const isCaller = createCallerCheck(secret);
   const allowedOrigins = new Set(settings.allowedOrigins?.map(parseWebOrigin));
   const hosts = new Set<string>();
   if (mode === 'forward') {
-    const proxy = new ForwardProxy({ targets, connector, allowedOrigins, callerSecret, only, onRequest });
+    const proxy = new ForwardProxy({ findTarget, connector, allowedOrigins, isCaller, only, onRequest });
     const { url, close } = await listen(proxy.server, settings, hosts, secret);
     return {
       url,
@@ -87,9 +85,9 @@ export async function startProxy(
       close,
     };
   }
-  const target = targets.find(selectTarget(profiles, settings.target));
+  const target = findTarget(selectTarget(profiles, settings.target));
   const isSocket = settings.socket !== undefined;
-  const find = toOneTarget({ target, hosts: isSocket ? undefined : hosts, allowedOrigins, callerSecret });
+  const find = toOneTarget({ target, hosts: isSocket ? undefined : hosts, allowedOrigins, isCaller });
   const { url, close } = await listen(createProxyServer(find, onRequest), settings, hosts, secret);
   return { url, target: target.url.origin, origins: [target.url.origin], ca: undefined, callerSecret: secret, close };
 }

@@ -48,18 +48,16 @@ export type Command = Omit<CommandDefinition, 'run'> & {
 export function defineCommand<const P extends readonly Parameter[]>(definition: CommandDefinition<P>): Command {
   const { group, name, parameters } = definition;
   for (const word of [group, name]) {
-    if (!/^[A-Za-z][A-Za-z0-9]*$/.test(word)) {
+    if (!/^[A-Za-z][A-Za-z0-9]*$/.test(word))
       throw new TypeError(`defineCommand: invalid name "${word}": expected letters and digits`);
-    }
   }
   const unknown = parameters.find(({ kind }) => !Object.hasOwn(kinds, kind));
   if (unknown !== undefined) {
     const known = Object.keys(kinds).join(', ');
     throw new TypeError(`defineCommand: invalid kind "${unknown.kind}" of ${group}.${name}: expected one of ${known}`);
   }
-  if (parameters.some((one, index) => one.optional && parameters[index + 1] && !parameters[index + 1]?.optional)) {
+  if (parameters.some((one, index) => one.optional && parameters[index + 1] && !parameters[index + 1]?.optional))
     throw new TypeError(`defineCommand: ${group}.${name} has a required parameter after an optional one`);
-  }
   return definition as unknown as Command;
 }
 

@@ -80,9 +80,8 @@ function canonicalize(value: Value): string {
 function canonicalizeInside(value: Value): string {
   if (isCollection(value)) return canonicalize(value);
   if (value instanceof Secret) return JSON.stringify(value.reveal());
-  if (value instanceof RawScalar) {
+  if (value instanceof RawScalar)
     return canonicalizeNumber(Number.isFinite(Number(value.value)) ? numberToJson(value) : value.text);
-  }
   return typeof value === 'number' ? canonicalizeNumber(String(value)) : JSON.stringify(value);
 }
 

@@ -3,6 +3,7 @@ import { isCollection, isEmpty, type Value } from '../config/value.ts';
 import { attempt } from './attempt.ts';
 import { contains, isSameValue, stringifyValue, testStrings } from './compare.ts';
 import { toNumber } from './parameter-kinds.ts';
+import { matchesPattern } from './time-limit.ts';
 
 /** A parsed condition. */
 export type Condition = (lookup: Lookup) => boolean;
@@ -22,11 +23,7 @@ export interface Lookup {
   /** Resolves the references in an operand. */
   value(text: string): Value;
   isDefined(text: string): boolean;
-  readonly matches: Matches;
 }
-
-/** Returns whether a regular expression matches; throws if it is invalid or takes too long. */
-export type Matches = (text: string, pattern: string) => boolean;
 
 /** Compares operands by their order: -1, 0 or 1. */
 const ordering =
@@ -57,8 +54,7 @@ const comparisons = {
   '>': ordering((order) => order > 0),
   '>=': ordering((order) => order >= 0),
   contains,
-  matches: (left: Value, right: Value, { matches }: Lookup) =>
-    testStrings(stringifyValue(left), stringifyValue(right), matches),
+  matches: (left: Value, right: Value) => testStrings(stringifyValue(left), stringifyValue(right), matchesPattern),
 } as const;
 
 /** Parses a condition: `${me.status} = 200 and (${me.body.name} is not empty or not ${strict} = yes)`; `&` is another way to write `and`. */
@@ -202,7 +198,7 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, stop:
   const end = first.index + matched.length;
   const right = parseOperand(term.slice(end), start + end, false);
   if (operator === 'matches' && !hasReference(right)) checkPattern(right, start + end);
-  return (lookup) => comparisons[operator](lookup.value(left), lookup.value(right), lookup);
+  return ({ value }) => comparisons[operator](value(left), value(right));
 }
 
 /** Parses one side of a comparison and removes the quotes around it. */

@@ -40,6 +40,19 @@ export const requestKeys = {
   cert_key_file: { help: 'PEM file with the key of the client certificate; default: cert_file', schema: path },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
 
+/** Settings of all requests of a script, which a request can override. */
+export interface RequestSettings {
+  /** Whether cookies are stored and sent. Default: false. */
+  readonly cookies?: boolean | undefined;
+  /** Number of redirects to follow. Default: 0. */
+  readonly redirects?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Paths of PEM files. */
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly certKeyFile?: string | undefined;
+}
+
 /** The keys of a script. */
 export const scriptKeys = {
   version: { help: 'Version of the script format', schema: { const: 1 } },
@@ -83,6 +96,13 @@ export const retryKeys = {
   until: { help: 'Repeat until this condition is true; default: until the step passes', schema: condition },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
 
+/** The JSON Schema of each key. */
+export function describeKeys(keys: Readonly<Record<string, KeyDefinition>>): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
+  );
+}
+
 /** The keys of a step in addition to its command. */
 export const stepKeys = {
   name: { help: 'Title in reports; default: the command with its parameters', schema: text },
@@ -94,9 +114,7 @@ export const stepKeys = {
         retryKeys.times.schema,
         {
           type: 'object',
-          properties: Object.fromEntries(
-            Object.entries(retryKeys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
-          ),
+          properties: describeKeys(retryKeys),
           required: ['times'],
           additionalProperties: false,
         },

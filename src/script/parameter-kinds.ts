@@ -4,8 +4,7 @@ import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/
 import { parseDuration } from '../profile/options/options.ts';
 import { Secret } from '../redaction/secret.ts';
 import { testString } from './compare.ts';
-import { MAX_REDIRECTS, requestKeys } from './keys.ts';
-import type { RequestSettings } from './request-settings.ts';
+import { MAX_REDIRECTS, type RequestSettings, requestKeys } from './keys.ts';
 
 /** Name of a parameter kind. */
 export type Kind = keyof typeof kinds;
@@ -53,21 +52,18 @@ export const kinds = {
     (value): string | Secret | undefined => (isCollection(value) ? undefined : toText(value)),
   ),
   value: defineKind('any value', {}, 'a value', (value): Value => value),
-  /** The name of a variable to set (D3). */
   variable: defineKind(
     'variable name',
     { type: 'string' },
     'a variable name: letters, digits and _, but not env, file or vault',
     (value) => (typeof value === 'string' && isPlainName(value) ? value : undefined),
   ),
-  /** The name of a variable that may be a field of a profile. */
   dottedVariable: defineKind(
     'variable name, with dots for the fields of a profile',
     { type: 'string' },
     'a variable name: letters, digits and _, joined with dots',
     (value) => (typeof value === 'string' && value.split('.').every(isPlainName) ? value : undefined),
   ),
-  /** Names as a list, or as a string with commas. */
   names: defineKind(
     'names, as a list or separated by commas',
     { type: ['string', 'array'], items: { type: 'string' } },
@@ -94,11 +90,9 @@ export const kinds = {
       return new InvalidArgument(`a regular expression (${(error as Error).message.replace(/^.*: /, '')})`);
     }
   }),
-  /** RFC 9535; a leading `$.` may be omitted. */
   jsonpath: defineKind('JSONPath (RFC 9535), a leading $. may be omitted', { type: 'string' }, 'a JSONPath', (value) =>
     typeof value === 'string' && value !== '' ? withRoot(value) : undefined,
   ),
-  /** HTTP statuses: statuses and ranges separated by commas. */
   statuses: defineKind(
     'HTTP status such as 200, or 200-204,301',
     { type: ['integer', 'string'] },
@@ -110,7 +104,6 @@ export const kinds = {
       return found.every(([from, to]) => from <= to) ? found : undefined;
     },
   ),
-  /** `name=value` lines, or a map. */
   map: defineKind(
     'map, or lines of name=value',
     { type: ['object', 'string', 'null'] },
@@ -121,7 +114,6 @@ export const kinds = {
       return typeof value === 'string' || value instanceof Secret ? parseLines(value) : undefined;
     },
   ),
-  /** The settings of one request. */
   options: defineKind(
     `map of ${Object.keys(requestKeys).join(', ')}`,
     {
@@ -135,7 +127,6 @@ export const kinds = {
   ),
 } as const;
 
-/** Reads the settings of a request. */
 function readOptions(value: Value): RequestSettings | InvalidArgument | undefined {
   if (isEmpty(value)) return {};
   if (!isCollection(value) || Array.isArray(value)) return undefined;
@@ -154,12 +145,10 @@ function readOptions(value: Value): RequestSettings | InvalidArgument | undefine
   const redirects = given['redirects'] === undefined ? undefined : toNumber(given['redirects']);
   const timeoutMs = text('timeout') === undefined ? undefined : parseDuration(text('timeout') ?? '');
   const isInRange = Number.isInteger(redirects) && Number(redirects) >= 0 && Number(redirects) <= MAX_REDIRECTS;
-  if (given['redirects'] !== undefined && !isInRange) {
+  if (given['redirects'] !== undefined && !isInRange)
     return new InvalidArgument(`a map in which redirects is an integer from 0 to ${MAX_REDIRECTS}`);
-  }
-  if (given['timeout'] !== undefined && timeoutMs === undefined) {
+  if (given['timeout'] !== undefined && timeoutMs === undefined)
     return new InvalidArgument('a map in which timeout is a duration such as 30s, 500ms or 2m');
-  }
   const files = { caFile: text('ca_file'), certFile: text('cert_file'), certKeyFile: text('cert_key_file') };
   const settings: RequestSettings = { redirects, timeoutMs, ...files };
   return Object.fromEntries(Object.entries(settings).filter(([, one]) => one !== undefined));

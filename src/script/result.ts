@@ -20,7 +20,7 @@ interface Message {
 }
 
 /** A field of a form, or a file. */
-interface ShownPart {
+export interface ShownPart {
   readonly name?: string | undefined;
   readonly value?: string | undefined;
   /** Path of a file. */

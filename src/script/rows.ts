@@ -40,9 +40,8 @@ export async function loadRows(
 function toEntries(row: Value, literal: boolean): readonly Entry[] {
   if (!isCollection(row) || Array.isArray(row)) throw new StepFailure('a row must be a map of variables');
   return Object.entries(row).map(([name, value]) => {
-    if (!name.split('.').every(isPlainName)) {
+    if (!name.split('.').every(isPlainName))
       throw new StepFailure(`the column ${excerpt(name, 60)} is not a variable name: use letters, digits and _`);
-    }
     return { name, value, literal };
   });
 }

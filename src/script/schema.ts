@@ -7,7 +7,7 @@ import {
   type Registry,
 } from './command.ts';
 import { exampleOf } from './describe-command.ts';
-import { type KeyDefinition, scriptKeys, stepKeys } from './keys.ts';
+import { describeKeys, scriptKeys, stepKeys } from './keys.ts';
 import { kinds } from './parameter-kinds.ts';
 
 type Schema = Record<string, unknown>;
@@ -24,12 +24,6 @@ export function scriptSchema(registry: Registry): Schema {
     additionalProperties: false,
     $defs: { step: stepSchema(commands) },
   };
-}
-
-function describeKeys(keys: Readonly<Record<string, KeyDefinition>>): Schema {
-  return Object.fromEntries(
-    Object.entries(keys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
-  );
 }
 
 function stepSchema(commands: readonly Command[]): Schema {

@@ -13,7 +13,6 @@ import { onSecretCreated, Secret } from '../redaction/secret.ts';
 import { version } from '../version.ts';
 import { type Command, Registry } from './command.ts';
 import { builtinCommands } from './commands/builtin.ts';
-import { matchesPattern } from './commands/time-limit.ts';
 import { runScript } from './engine/run-script.ts';
 import type { Listener } from './events.ts';
 import { parseScriptObject, type ScriptObject } from './parser/object.ts';
@@ -124,14 +123,12 @@ export class ScriptHost {
     return this.#include(readScript(text, source, this.registry, checkPath), environment, ancestors);
   }
 
-  /** Parses a script that is a JavaScript object. */
   async readObject(script: ScriptObject, environment: ProcessEnvironment): Promise<Script> {
     const source = { label: 'script', directory: '', trust: 'given' } as const;
     const checkPath = await loadPathCheck(namesIn(script), this.registry);
     return this.#include(parseScriptObject(script, source, this.registry, checkPath), environment, []);
   }
 
-  /** Reads the scripts that a script runs. */
   async #include({ script, includes }: ParsedScript, environment: ProcessEnvironment, ancestors: readonly string[]) {
     for (const { path, setScript, fail } of includes) {
       const label = join(dirname(script.source.label), path);
@@ -182,7 +179,6 @@ export class ScriptHost {
       redactKnown: (text) => this.redactKnown(text),
       addSecret: (secret, isKnown) => (isKnown ? this.#addSecret(secret) : this.#redactor.add(secret)),
       readFile: (path, directory) => this.#connected.files.read(path, directory),
-      matches: matchesPattern,
     });
   }
 

@@ -3,7 +3,7 @@ import type { Value } from '../config/value.ts';
 import type { Entry, Source } from '../config/variables.ts';
 import type { Command } from './command.ts';
 import type { Condition } from './condition.ts';
-import type { RequestSettings } from './request-settings.ts';
+import type { RequestSettings } from './keys.ts';
 
 /** How often a step or group is repeated. */
 export interface Retry {

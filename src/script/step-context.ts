@@ -5,7 +5,7 @@ import type { Clock } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { ApiSecrets } from './engine/api-secrets.ts';
 import type { ScriptEvent } from './events.ts';
-import type { RequestSettings } from './request-settings.ts';
+import type { RequestSettings } from './keys.ts';
 import type { Exchange } from './result.ts';
 
 /** The interface between a running command and the engine. */
@@ -79,4 +79,9 @@ export class StepFailure extends Error {
   ) {
     super(message);
   }
+}
+
+/** Fails the step unless a condition is true. */
+export function check(isMet: boolean, message: string, details?: FailureDetails): asserts isMet {
+  if (!isMet) throw new StepFailure(message, details);
 }

@@ -61,7 +61,7 @@ it('the state of the emulator stays bounded over 30,000 requests', async () => {
       origin: 'http://127.0.0.1:8400',
       viaLoopback: false,
     };
-    const { status, body } = await tokenEndpoint({ realm, keys, states, now: 0 }, request);
+    const { status, body } = await tokenEndpoint({ request, realm, keys, states, now: 0 });
     expect(status).toBe(200);
     return JSON.parse(String(body));
   };

@@ -28,7 +28,7 @@ function lookupOf(data: Readonly<Record<string, Value>>): Lookup {
       throw error;
     }
   };
-  return { value, isDefined, matches: (text, pattern) => new RegExp(pattern, 'u').test(text) };
+  return { value, isDefined };
 }
 
 const data = {

@@ -13,11 +13,10 @@ import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated, type Secret } from '../../src/redaction/secret.ts';
 import { type Command, Registry } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
-import { wsCommands } from '../../src/script/commands/builtin.ts';
+import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { jsonCommands } from '../../src/script/commands/json.ts';
 import { jwtCommands } from '../../src/script/commands/jwt.ts';
 import { numberCommands } from '../../src/script/commands/number.ts';
-import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oauth.ts';
 import { xmlCommands } from '../../src/script/commands/xml.ts';
 import { parseCondition } from '../../src/script/condition.ts';
@@ -86,7 +85,6 @@ async function runEngine(steps: readonly TestStep[], options: EngineOptions) {
         if (isKnown) known.add(secret);
       },
       readFile: (path, directory) => files.read(path, directory),
-      matches: matchesPattern,
     });
     return { result, events, variables, source };
   } finally {
@@ -226,7 +224,7 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
     return [name.replace(/^!/, ''), parameters, { continueOnFailure: name.startsWith('!') }];
   });
   const { result, events, variables, source } = await runEngine(testSteps, {
-    commands: [...baseCommands, ...wsCommands({ callApi, files: localFiles, version: '1.2.3', tokens })],
+    commands: builtinCommands({ callApi, files: localFiles, version: '1.2.3', tokens }),
     directory,
     data,
     externalSources,

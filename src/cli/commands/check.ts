@@ -19,13 +19,19 @@ import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, warn } from '../context.ts';
 import { formatHint, formatIssues, withCallerFlags } from '../render-error.ts';
 import { alignColumns, type Style } from '../style.ts';
-import { withClient } from '../with-client.ts';
+import { type OpenClient, withClient } from '../with-client.ts';
 
 /** A profile with its issues. `profile` is set if its provider can be inspected. */
 interface CheckedProfile extends ProfileRemarks {
   readonly name: string;
   readonly issues: readonly ProfileIssue[];
   readonly profile?: Profile | undefined;
+}
+
+/** The client of the command, and the errors of its store so far. */
+interface Check extends Pick<OpenClient, 'client' | 'variables'> {
+  readonly context: Context;
+  readonly storeErrors: Set<string>;
 }
 
 const STORE_TIMEOUT_MS = 10_000;
@@ -36,10 +42,8 @@ export function runCheck(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables, emulation }) => {
     const checked: CheckedProfile[] = [];
     const storeErrors = new Set<string>();
-    for (const name of namesToCheck(args.positionals, variables)) {
-      const complete = (parsed: ParsedProfile): Promise<Profile> => withLogin(parsed, client, context, storeErrors);
-      checked.push(await checkProfile(name, variables, client, complete, context));
-    }
+    for (const name of namesToCheck(args.positionals, variables))
+      checked.push(await checkProfile(name, { client, variables, context, storeErrors }));
     for (const message of storeErrors) warn(context, `stored logins are ignored: ${message}`);
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
     let store: Diagnostic | undefined;
@@ -67,18 +71,13 @@ function namesToCheck(given: readonly string[], variables: Variables): readonly 
 }
 
 /** Validates a profile and its key and certificate files. Sends nothing. */
-async function checkProfile(
-  name: string,
-  variables: Variables,
-  client: Client,
-  complete: (parsed: ParsedProfile) => Promise<Profile>,
-  context: Context,
-): Promise<CheckedProfile> {
+async function checkProfile(name: string, check: Check): Promise<CheckedProfile> {
+  const { client, variables, context } = check;
   const { signal } = context;
   let parsed: ParsedProfile | undefined;
   try {
-    parsed = await parseForCheck(name, variables, client, context);
-    const profile = await checkFiles(await complete(parsed), client, signal);
+    parsed = await parseForCheck(name, check);
+    const profile = await checkFiles(await withLogin(parsed, check), client, signal);
     return { name, issues: [], notes: profile.notes, warnings: profile.warnings, profile };
   } catch (error) {
     if (error instanceof InvalidProfileError) {
@@ -100,12 +99,7 @@ async function checkProfile(
 }
 
 /** Without `--online`, the endpoints of an issuer are known only if they are cached on this machine. */
-async function parseForCheck(
-  name: string,
-  variables: Variables,
-  client: Client,
-  context: Context,
-): Promise<ParsedProfile> {
+async function parseForCheck(name: string, { client, variables, context }: Check) {
   if (context.args.switches.has('online')) return client.parseProfile(name, variables, 'reload', context.signal);
   if (!usesRemoteStore(context)) return client.parseProfile(name, variables, 'offline');
   const parsed = parseProfile(name, variables, client.sources);
@@ -117,12 +111,7 @@ function usesRemoteStore({ args, environment }: Context): boolean {
 }
 
 /** The profile with its stored login, if the store can be read. A remote store is used with `--online` only. */
-async function withLogin(
-  parsed: ParsedProfile,
-  client: Client,
-  context: Context,
-  storeErrors: Set<string>,
-): Promise<Profile> {
+async function withLogin(parsed: ParsedProfile, { client, context, storeErrors }: Check) {
   const { args } = context;
   if (usesRemoteStore(context) && !args.switches.has('online')) return completeProfile(parsed);
   try {

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { quoteShellArgument } from '../../profile/profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import { invalidFlag, usageError } from '../args.ts';
+import { usageError } from '../args.ts';
 import { editCargoConfig } from '../configure/cargo.ts';
 import { editDockerConfig } from '../configure/docker.ts';
 import { applyEdit, describeEdit, type FileEdit, hasChange, planEdit } from '../configure/file-edit.ts';
 import { planGitCommands, runGitConfig } from '../configure/git.ts';
 import { editNpmrc } from '../configure/npmrc.ts';
 import { createTarget, requireOrigins, shimPath, shimText, type Target } from '../configure/target.ts';
-import { type Context, warn } from '../context.ts';
+import { type Context, tokenFlag, warn } from '../context.ts';
 import { variableSources, withClient } from '../with-client.ts';
 
 /** The steps for a tool: changes of files, git commands, or a line for the user. */
@@ -38,16 +38,14 @@ export async function runConfigure(context: Context): Promise<number> {
   const plan = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
   if (plan === undefined)
     throw usageError(`unknown tool "${escapeControls(tool)}"`, `use one of ${Object.keys(tools).join(', ')}`);
-  const kind = args.values.get('token')?.[0];
-  if (kind !== undefined && !['access_token', 'id_token'].includes(kind))
-    throw invalidFlag('token', kind, 'access_token or id_token', 'id_token');
+  tokenFlag(context);
   const target = await withClient(
     context,
     async ({ client, variables }) => {
-      const undo = args.switches.has('undo');
       // The profile may have been removed or changed since.
-      const origins = undo ? [] : (await client.parseProfile(name, variables)).options.origins;
-      return createTarget({ name, origins }, args.values, undo, environment);
+      const isUndone = args.switches.has('undo');
+      const origins = isUndone ? [] : (await client.parseProfile(name, variables)).options.origins;
+      return createTarget(name, origins, context);
     },
     async (client) => [await client.loadVariables({ ...variableSources(context), ignoreDirectory: true })],
   );

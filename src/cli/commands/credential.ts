@@ -10,16 +10,14 @@ import { getToolToken, type TokenKind } from '../../credential/get-tool-token.ts
 import { formatGitResponse, GIT_QUIT, parseGitRequest } from '../../credential/git.ts';
 import { formatGoogleError, formatGoogleResponse } from '../../credential/google.ts';
 import { formatKubernetesResponse, parseKubernetesRequest } from '../../credential/kubernetes.ts';
-import type { ToolToken } from '../../credential/tool-token.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError } from '../../errors.ts';
 import { parseRegion } from '../../profile/options/options.ts';
-import type { Profile, ProfileOptions } from '../../profile/profile.ts';
 import { isSecure, parseUrl } from '../../profile/url.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
-import { invalidFlag, parseCommandLine, usageError } from '../args.ts';
-import type { Context } from '../context.ts';
+import { parseCommandLine, usageError } from '../args.ts';
+import { type Context, tokenFlag } from '../context.ts';
 import { addCallerFlags } from '../render-error.ts';
 import { variableSources, withClient } from '../with-client.ts';
 
@@ -31,9 +29,6 @@ interface Call {
   /** The arguments after the protocol. */
   readonly args: readonly string[];
 }
-
-/** A token and the profile it belongs to. */
-type Issued = { readonly token: ToolToken; readonly profile: Profile };
 
 /** Each protocol returns an exit status. An error is printed on stderr, unless the protocol has a message for it. */
 const protocols: Readonly<Record<string, (call: Call) => Promise<number>>> = {
@@ -60,9 +55,7 @@ export async function runCredential(context: Context): Promise<number> {
   const names = [...Object.keys(protocols), 'cargo'];
   if (!names.includes(protocol))
     throw usageError(`unknown protocol "${escapeControls(protocol)}"`, `use one of ${names.join(', ')}`);
-  const kind = context.args.values.get('token')?.[0];
-  if (kind !== undefined && !['access_token', 'id_token'].includes(kind))
-    throw invalidFlag('token', kind, 'access_token or id_token', 'id_token');
+  tokenFlag(context);
   context.terminal.registersMasks = false;
   try {
     return await (protocol === 'cargo'
@@ -191,7 +184,7 @@ async function runGoogle(call: Call): Promise<number> {
   const { terminal } = call.context;
   try {
     const { token } = await issueNamed(call, call.args[0], 'id_token');
-    terminal.stdoutRaw(`${formatGoogleResponse(token, tokenKind(call, 'id_token'))}\n`);
+    terminal.stdoutRaw(`${formatGoogleResponse(token, tokenFlag(call.context) ?? 'id_token')}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
@@ -221,10 +214,7 @@ async function runAws(call: Call): Promise<number> {
 }
 
 /** The token that AWS exchanges: the assertion of a profile with `options.assertion_source`, such as the OIDC token of a CI job, or the ID token of any other. */
-async function getWebIdentity(
-  call: Call,
-  name: string,
-): Promise<{ readonly token: Secret; readonly options: ProfileOptions }> {
+async function getWebIdentity(call: Call, name: string) {
   const { client, variables, context } = call;
   const { options, draft } = await client.parseProfile(name, variables);
   const { assertionSource: source, audience = 'sts.amazonaws.com', timeoutMs } = options;
@@ -238,9 +228,9 @@ async function getWebIdentity(
 }
 
 /** Gets a token for one of the URLs; `undefined` if no profile has its origin. */
-async function issueFor(call: Call, urls: readonly URL[]): Promise<Issued | undefined> {
+async function issueFor(call: Call, urls: readonly URL[]) {
   const name = findProfile(call, urls);
-  return name === undefined ? undefined : issue(call, name, tokenKind(call));
+  return name === undefined ? undefined : issueNamed(call, name);
 }
 
 function findProfile({ context, client, variables }: Call, urls: readonly URL[]): string | undefined {
@@ -248,17 +238,10 @@ function findProfile({ context, client, variables }: Call, urls: readonly URL[])
   return urls.length === 0 ? undefined : findProfileFor(urls, variables, client.sources, name);
 }
 
-function issueNamed(call: Call, name: string | undefined, kind?: TokenKind): Promise<Issued> {
+async function issueNamed({ context, client, variables }: Call, name: string | undefined, byDefault?: TokenKind) {
   if (!name) throw usageError('missing argument: <profile>', 'see oauth-profile credential --help');
-  return issue(call, name, tokenKind(call, kind));
-}
-
-function issue({ client, variables, context }: Call, name: string, kind: TokenKind): Promise<Issued> {
+  const kind = tokenFlag(context) ?? byDefault ?? 'access_token';
   return getToolToken(client, name, { variables, kind, signal: context.signal });
-}
-
-function tokenKind({ context }: Call, byDefault: TokenKind = 'access_token'): TokenKind {
-  return (context.args.values.get('token')?.[0] as TokenKind | undefined) ?? byDefault;
 }
 
 /** One line, with the hint. */

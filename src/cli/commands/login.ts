@@ -35,7 +35,7 @@ export function runLogin(context: Context): Promise<number> {
           method === 'device'
             ? loginWithDeviceCode(request, ports, deviceCodePrompt(context), signal)
             : loginWithAuthorizationCode(request, options, ports, loginPorts, browserPrompt(context, readLine), signal),
-        mayReplace: (former, account) => confirmReplacement(context, name, readLine, former, account),
+        mayReplace: confirmReplacement(context, name, readLine),
       },
       ports,
       store,
@@ -112,19 +112,14 @@ function waiting({ isInteractive }: Terminal, leftMs: number): string {
   return isInteractive ? '' : `${WAITING} (expires in ${formatDuration(leftMs)})\n`;
 }
 
-/** Rejects at the end of the input and on abort. */
 /** Without a terminal, only `--force` replaces the login of another account. */
-async function confirmReplacement(
-  { args, terminal, signal }: Context,
-  name: string,
-  readLine: ReadLine | undefined,
-  former: string,
-  account: string,
-): Promise<boolean> {
-  if (args.switches.has('force')) return true;
-  if (readLine === undefined) return false;
-  terminal.prompt(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
-  return /^y(?:es)?$/i.test((await readLine(signal)).trim());
+function confirmReplacement({ args, terminal, signal }: Context, name: string, readLine: ReadLine | undefined) {
+  return async (former: string, account: string): Promise<boolean> => {
+    if (args.switches.has('force')) return true;
+    if (readLine === undefined) return false;
+    terminal.prompt(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
+    return /^y(?:es)?$/i.test((await readLine(signal)).trim());
+  };
 }
 
 function printResult(context: Context, profile: LoginProfile, result: LoginResult, location: string): void {

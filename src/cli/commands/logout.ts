@@ -38,12 +38,7 @@ export function runLogout(context: Context): Promise<number> {
   });
 }
 
-async function revokeAndDelete(
-  context: Context,
-  found: FoundLogin,
-  variables: Variables,
-  client: Client,
-): Promise<void> {
+async function revokeAndDelete(context: Context, found: FoundLogin, variables: Variables, client: Client) {
   try {
     const login = toLoginProfile(await client.parseProfile(found.profile, variables, 'cached', context.signal));
     const store = await client.openStore();

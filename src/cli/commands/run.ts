@@ -98,13 +98,7 @@ function listJobs(jobs: readonly Job[], { args, terminal }: Context): number {
   return 0;
 }
 
-/** Plans the runs of the selected scripts. */
-async function planAll(
-  scripts: readonly Script[],
-  host: ScriptHost,
-  context: Context,
-  { loadVariables }: Client,
-): Promise<Job[]> {
+async function planAll(scripts: readonly Script[], host: ScriptHost, context: Context, { loadVariables }: Client) {
   const { args, environment } = context;
   const sources = variableSources(context);
   // Issues of the data concern every script: report them once.
@@ -120,12 +114,7 @@ async function planAll(
 }
 
 /** Parses every script. The issues of all scripts are printed together; the last error is thrown. */
-async function readAll(
-  files: readonly string[],
-  host: ScriptHost,
-  context: Context,
-  dependencies?: Dependencies,
-): Promise<Script[]> {
+async function readAll(files: readonly string[], host: ScriptHost, context: Context, dependencies?: Dependencies) {
   const { terminal, environment, args } = context;
   const scripts: Script[] = [];
   let failure: OAuthProfileError | undefined;
@@ -162,7 +151,6 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
   return { ...results, runs: redactResults(results.runs, (text) => host.redact(text)) };
 }
 
-/** Shows the events of jobs. */
 interface Shown {
   handle(job: Job, event: ScriptEvent): void;
   endJob?(job: Job): void;

@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, realpathSync, renameSync, rmSync, statSync, wr
 import { dirname } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import { createDirectory } from '../../files/directories.ts';
+import { commonEnds } from '../../script/reports/diff-lines.ts';
 
 /** A change of one file. */
 export interface FileEdit {
@@ -35,15 +36,7 @@ export function hasChange({ before, after }: FileEdit): boolean {
 export function describeEdit({ path, before, after, normalize = String }: FileEdit): string {
   const toLines = (text: string | undefined): string[] => (text ? normalize(text).split('\n') : []);
   const [old, next] = [toLines(before), toLines(after)];
-  let start = 0;
-  while (start < old.length && start < next.length && old[start] === next[start]) start++;
-  let end = 0;
-  while (
-    end < old.length - start &&
-    end < next.length - start &&
-    old[old.length - 1 - end] === next[next.length - 1 - end]
-  )
-    end++;
+  const [start, end] = commonEnds(old, next);
   const lines = [
     ...old.slice(start, old.length - end).map((line) => `  - ${line}`),
     ...next.slice(start, next.length - end).map((line) => `  + ${line}`),

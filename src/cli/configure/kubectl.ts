@@ -3,7 +3,6 @@ import { usageError } from '../args.ts';
 
 /** A `users[].user.exec` entry. */
 export interface ExecEntry {
-  /** Name of the user. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];

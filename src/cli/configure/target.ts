@@ -3,14 +3,13 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../../ports.ts';
 import { quoteShellArgument } from '../../profile/profile.ts';
 import { usageError } from '../args.ts';
+import type { Context } from '../context.ts';
 
 /** The profile that a tool is configured for, and how the tool runs this program. */
 export interface Target {
   readonly profile: string;
-  /** The origins of the profile. */
   readonly origins: readonly string[];
   readonly env: Environment;
-  /** The home directory. */
   readonly home: string;
   /** This program: its name if it is on the PATH, else Node and the path of its script. */
   readonly program: readonly string[];
@@ -20,12 +19,8 @@ export interface Target {
 }
 
 /** Collects what the tools need. Paths are absolute, because tools run in any directory. */
-export function createTarget(
-  { name, origins }: { readonly name: string; readonly origins: readonly string[] },
-  flags: ReadonlyMap<string, readonly string[]>,
-  undo: boolean,
-  { env, cwd }: { readonly env: Environment; readonly cwd: string },
-): Target {
+export function createTarget(name: string, origins: readonly string[], { args, environment }: Context): Target {
+  const { env, cwd } = environment;
   // The name is part of file names, and of lines of formats with different rules for quotes.
   if (!/^[\w.-]+$/.test(name))
     throw usageError(
@@ -35,7 +30,7 @@ export function createTarget(
   const home = [env['HOME'], env['USERPROFILE']].find((path) => path !== undefined && isAbsolute(path));
   if (home === undefined) throw usageError('the home directory is unknown', 'set HOME');
   const repeat = (flag: string, convert: (value: string) => string): string[] =>
-    (flags.get(flag) ?? []).flatMap((value) => [`--${flag}`, convert(value)]);
+    (args.values.get(flag) ?? []).flatMap((value) => [`--${flag}`, convert(value)]);
   const absolute = (path: string): string => resolve(cwd, path);
   const isOnPath = (env['PATH'] ?? '')
     .split(delimiter)
@@ -47,7 +42,7 @@ export function createTarget(
     home,
     program: isOnPath ? ['oauth-profile'] : [process.execPath, process.argv[1] ?? ''],
     flags: [...repeat('data', absolute), ...repeat('env-file', absolute), ...repeat('token', String)],
-    undo,
+    undo: args.switches.has('undo'),
   };
 }
 

@@ -1,41 +1,26 @@
 import { consoleFile } from '../console-files.ts';
-import type { ControlledEmulator } from '../emulator-state.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
 import { findIssues, objectOf, type Schema } from '../schemas.ts';
-import type { Outcome } from '../server.ts';
+import type { Handler } from '../server.ts';
 import { ConfigError } from '../settings.ts';
-import { ControlError } from './control-error.ts';
-import { type ControlRequest, handlers } from './handlers.ts';
+import { ControlError, handlers } from './handlers.ts';
 import { openApiDocument } from './openapi.ts';
-import { name as nameSchema, type Operation, operations } from './operations.ts';
+import { name as nameSchema, type Operation, type OperationId, operations, successStatus } from './operations.ts';
 
-interface Route {
-  readonly operation: Operation & (typeof operations)[number];
-  readonly pattern: RegExp;
-  /** Created once, because schemas are compiled and cached by identity. */
-  readonly querySchema: Schema;
-}
-
-const routes: readonly Route[] = operations.map((operation) => ({
-  operation,
-  pattern: new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-  querySchema: objectOf('query' in operation ? operation.query : {}),
-}));
+const routes = (Object.keys(operations) as OperationId[]).map((id) => {
+  const operation: Operation = operations[id];
+  const [method = '', path = ''] = operation.route.split(' ');
+  const pattern = new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+  // Created once, because schemas are compiled and cached by identity.
+  return { id, operation, method, pattern, querySchema: objectOf(operation.query ?? {}) };
+});
 
 const HEARTBEAT_MS = 15_000;
 
-/** The HTTP control API below `/_emulator/` and the console at `/`. */
-export class ControlApi {
-  readonly #emulator: ControlledEmulator;
-  readonly #certificate: string;
-
-  /** `certificate` is the CA certificate, PEM. */
-  constructor(emulator: ControlledEmulator, certificate: string) {
-    this.#emulator = emulator;
-    this.#certificate = certificate;
-  }
-
-  async handle(request: EmulatorRequest): Promise<Outcome> {
+/** Creates the HTTP control API below `/_emulator/` and the console at `/`. `certificate` is the CA certificate, PEM. */
+export function createControlApi(emulator: EmulatorState, certificate: string): Handler {
+  return async (request) => {
     const { method, path, host, origin } = request;
     try {
       rejectOtherOrigins(request);
@@ -43,53 +28,54 @@ export class ControlApi {
         const file = host === '' ? await consoleFile('/') : await consoleFile(path);
         if (file !== undefined) return { response: file };
         if (path === '/openapi.json') return { response: json(200, openApiDocument(origin)) };
-        if (path === '/ca.pem') return { response: text(200, this.#certificate) };
-        if (path === '/events') return { stream: (send) => this.#sendRequests(send) };
+        if (path === '/ca.pem') return { response: text(200, certificate) };
+        if (path === '/events') return { stream: (send) => sendRequests(emulator, send) };
       }
-      return { response: await this.#call(request) };
+      return { response: await callOperation(emulator, request) };
     } catch (error) {
       if (error instanceof ConfigError) return { response: json(400, { error: error.message }) };
       if (!(error instanceof ControlError)) throw error;
       const { status, message, issues, headers } = error;
       return { response: json(status, { error: message, issues }, headers) };
     }
-  }
+  };
+}
 
-  async #call(request: EmulatorRequest): Promise<EmulatorResponse> {
-    const found = routes.filter(({ pattern }) => request.host !== '' && pattern.test(request.path));
-    const route = found.find(({ operation }) => operation.method === request.method);
-    if (route === undefined) {
-      if (found.length === 0) throw new ControlError(404, 'not found');
-      const Allow = found.map(({ operation }) => operation.method).join(', ');
-      throw new ControlError(405, 'method not allowed', undefined, { Allow });
-    }
-    const { operation, pattern, querySchema } = route;
-    const { status = 200, query: parameterSchemas = {}, body: bodySchema } = operation as Operation;
-    const query = Object.fromEntries(
-      [...request.query].map(([name, value]) => [name, toNumber(parameterSchemas[name]?.['type'], value)]),
-    );
-    await check(querySchema, query);
-    const body = bodySchema === undefined ? undefined : parseBody(request);
-    if (bodySchema !== undefined) await check(bodySchema, body);
-    const parameters: Record<string, string> = {};
-    for (const [name, value] of Object.entries(pattern.exec(request.path)?.groups ?? {}))
-      parameters[name] = decodeParameter(value);
-    for (const value of Object.values(parameters)) await check(nameSchema, value);
-    const controlRequest: ControlRequest = { origin: request.origin, parameters, query, body };
-    const result = await handlers[operation.id](this.#emulator, controlRequest);
-    return result === undefined ? { status, headers: { 'Cache-Control': 'no-store' }, body: '' } : json(status, result);
+async function callOperation(emulator: EmulatorState, request: EmulatorRequest): Promise<EmulatorResponse> {
+  const found = routes.filter(({ pattern }) => request.host !== '' && pattern.test(request.path));
+  const route = found.find(({ method }) => method === request.method);
+  if (route === undefined) {
+    if (found.length === 0) throw new ControlError(404, 'not found');
+    throw new ControlError(405, 'method not allowed', undefined, {
+      Allow: found.map(({ method }) => method).join(', '),
+    });
   }
+  const { id, operation, pattern, querySchema } = route;
+  const { query: parameterSchemas = {}, body: bodySchema } = operation;
+  const query = Object.fromEntries(
+    [...request.query].map(([name, value]) => [name, toNumber(parameterSchemas[name]?.['type'], value)]),
+  );
+  await check(querySchema, query);
+  const body = bodySchema === undefined ? undefined : parseBody(request);
+  if (bodySchema !== undefined) await check(bodySchema, body);
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of Object.entries(pattern.exec(request.path)?.groups ?? {}))
+    parameters[name] = decodeParameter(value);
+  for (const value of Object.values(parameters)) await check(nameSchema, value);
+  const result = await handlers[id](emulator, { origin: request.origin, parameters, query, body });
+  const status = successStatus(operation);
+  return result === undefined ? { status, headers: { 'Cache-Control': 'no-store' }, body: '' } : json(status, result);
+}
 
-  #sendRequests(send: (event: string) => void): () => void {
-    send(': connected\n\n');
-    const stop = this.#emulator.log.subscribe((request) => send(`data: ${JSON.stringify(request)}\n\n`));
-    // Browsers and proxies close connections without data.
-    const timer = setInterval(() => send(': waiting\n\n'), HEARTBEAT_MS);
-    return () => {
-      clearInterval(timer);
-      stop();
-    };
-  }
+function sendRequests({ log }: EmulatorState, send: (event: string) => void): () => void {
+  send(': connected\n\n');
+  const stop = log.subscribe((request) => send(`data: ${JSON.stringify(request)}\n\n`));
+  // Browsers and proxies close connections without data.
+  const timer = setInterval(() => send(': waiting\n\n'), HEARTBEAT_MS);
+  return () => {
+    clearInterval(timer);
+    stop();
+  };
 }
 
 /**

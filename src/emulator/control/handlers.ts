@@ -1,15 +1,26 @@
-import { addClient, addUser, type ClientOptions, type UserOptions } from '../config.ts';
-import type { ControlledEmulator } from '../emulator-state.ts';
+import { addClient, addUser, type ClientOptions } from '../config.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import { publicUrl } from '../endpoints/target.ts';
 import { type Fault, faultKinds } from '../faults.ts';
 import type { Realm } from '../realm.ts';
-import type { Client, User } from '../subjects.ts';
-import { ControlError } from './control-error.ts';
+import type { Client, User, UserOptions } from '../subjects.ts';
 import type { OperationId } from './operations.ts';
 import { expireToken, inspectToken, issueToken, revokeToken, type TokenRequest } from './tokens.ts';
 
+/** A request that the control API rejects. */
+export class ControlError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly issues?: readonly string[],
+    readonly headers?: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+  }
+}
+
 /** A valid request to the control API. */
-export interface ControlRequest {
+interface ControlRequest {
   /** The emulator's own origin. */
   readonly origin: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -17,7 +28,7 @@ export interface ControlRequest {
   readonly body: unknown;
 }
 
-type Handler = (emulator: ControlledEmulator, request: ControlRequest) => unknown;
+type Handler = (emulator: EmulatorState, request: ControlRequest) => unknown;
 
 /** The implementation of each operation. `undefined` is a response without a body. */
 export const handlers: Readonly<Record<OperationId, Handler>> = {
@@ -43,7 +54,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   listUsers: ({ realms }) => ({ users: [...realms.users.values()].map(showUser) }),
   putUser: ({ realms, log }, { parameters: { login = '' }, body }) => {
     addUser(realms, log, login, body as UserOptions);
-    return showUser(realms.users.get(login) ?? { name: login, password: undefined });
+    return showUser(realms.users.get(login) ?? { login });
   },
   deleteUser: ({ realms }, { parameters: { login = '' } }) => found(realms.users.delete(login), 'user'),
   listClients: ({ realms }) => ({
@@ -100,24 +111,12 @@ function toLoopback(origin: string, url: string): string {
   return publicUrl({ viaLoopback: true, origin }, url);
 }
 
-function showUser(user: User) {
-  const { name: login, password, sub, email, groups, roles, claims, displayName, givenName, familyName } = user;
-  const names = { name: displayName, given_name: givenName, family_name: familyName };
-  return { login, can_sign_in: password !== undefined, sub, ...names, email, groups, roles, claims };
+function showUser({ password, ...user }: User) {
+  return { ...user, can_sign_in: password !== undefined };
 }
 
-function showClient({ provider, tokenUrls }: Realm, client: Client) {
+function showClient({ provider, tokenUrls }: Realm, { id, credentials, ...settings }: Client) {
   const [host] = tokenUrls.keys();
-  return {
-    client_id: client.id,
-    provider: provider.type,
-    host,
-    auth_methods: [...new Set(client.credentials.map(({ auth }) => auth))],
-    redirect_uris: client.redirectUris,
-    audience: client.audience,
-    scopes: client.scopes,
-    roles: client.roles,
-    claims: client.claims,
-    access_token_lifetime: client.accessTokenLifetime,
-  };
+  const methods = new Set(credentials.map(({ auth }) => auth));
+  return { client_id: id, provider: provider.type, host, auth_methods: [...methods], ...settings };
 }

@@ -1,5 +1,5 @@
 import { objectOf, type Schema } from '../schemas.ts';
-import { members, name, type Operation, operations, text, texts } from './operations.ts';
+import { members, name, type Operation, operations, successStatus, text, texts } from './operations.ts';
 
 const problem: Schema = objectOf({ error: text, issues: texts }, ['error']);
 
@@ -9,39 +9,25 @@ function jsonContent(schema: Schema): Schema {
 
 const forbidden = { description: 'The request comes from a page of another origin', ...jsonContent(problem) };
 
+/** The documents that are not operations. */
+const documents = [
+  ['/openapi.json', 'getOpenApi', 'This document', 'application/json'],
+  ['/ca.pem', 'getCertificate', 'The CA certificate to trust for the production URLs, PEM', 'text/plain'],
+  ['/events', 'streamRequests', 'Handled requests as server-sent events', 'text/event-stream'],
+] as const;
+
 /** The OpenAPI document of the control API. */
 export function openApiDocument(origin: string): Record<string, unknown> {
-  const paths: Record<string, Record<string, unknown>> = {
-    '/openapi.json': {
-      get: {
-        operationId: 'getOpenApi',
-        summary: 'This document',
-        responses: { 200: { description: 'The document', ...jsonContent(members) }, 403: forbidden },
-      },
-    },
-    '/ca.pem': {
-      get: {
-        operationId: 'getCertificate',
-        summary: 'The CA certificate to trust for the production URLs, PEM',
-        responses: {
-          200: { description: 'The certificate', content: { 'text/plain': { schema: text } } },
-          403: forbidden,
-        },
-      },
-    },
-    '/events': {
-      get: {
-        operationId: 'streamRequests',
-        summary: 'Handled requests as server-sent events',
-        responses: {
-          200: { description: 'Events', content: { 'text/event-stream': { schema: text } } },
-          403: forbidden,
-        },
-      },
-    },
-  };
-  for (const operation of operations as readonly Operation[]) {
-    const { method, path, id, summary, query = {}, body, status = 200, response, canMiss } = operation;
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [path, operationId, summary, type] of documents) {
+    const content = { [type]: { schema: type === 'application/json' ? members : text } };
+    paths[path] = {
+      get: { operationId, summary, responses: { 200: { description: summary, content }, 403: forbidden } },
+    };
+  }
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    const { route, summary, query = {}, body, response, canMiss } = operation;
+    const [method = '', path = ''] = route.split(' ');
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
       name: parameter,
       in: 'path',
@@ -56,7 +42,7 @@ export function openApiDocument(origin: string): Record<string, unknown> {
       ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
       ...(body && { requestBody: { required: true, ...jsonContent(body) } }),
       responses: {
-        [status]: { description: summary, ...(response && jsonContent(response)) },
+        [successStatus(operation)]: { description: summary, ...(response && jsonContent(response)) },
         400: { description: 'The request is invalid', ...jsonContent(problem) },
         403: forbidden,
         ...(canMiss && { 404: { description: 'Not found', ...jsonContent(problem) } }),

@@ -2,15 +2,13 @@ import { clientSchema, faultSchema, objectOf, type Schema, userSchema } from '..
 
 /** An operation of the control API: one entry of its OpenAPI document. */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** A path below `/_emulator`; `{name}` is a parameter. */
-  readonly path: string;
-  readonly id: string;
+  /** A method and a path below `/_emulator`; `{name}` is a parameter. */
+  readonly route: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema>>;
   /** The schema of the request body, if there is one. */
   readonly body?: Schema;
-  /** The status and the schema of a successful response; without a schema it has no body. */
+  /** The status of a successful response. Default: 200, or 204 without a response body. */
   readonly status?: number;
   readonly response?: Schema;
   /** Whether the operation responds with 404 if what it names does not exist. */
@@ -18,9 +16,13 @@ export interface Operation {
 }
 
 export const text: Schema = { type: 'string' };
-export const texts: Schema = { type: 'array', items: text };
+export const texts: Schema = arrayOf(text);
 const number: Schema = { type: 'integer' };
 export const members: Schema = { type: 'object' };
+
+function arrayOf(items: Schema): Schema {
+  return { type: 'array', items };
+}
 
 const served = objectOf(
   {
@@ -66,34 +68,34 @@ const target: Readonly<Record<string, Schema>> = {
 const given: Schema = { type: 'string', minLength: 1, maxLength: 16_384 };
 export const name: Schema = { type: 'string', minLength: 1, maxLength: 4096 };
 
-/** All operations. */
-export const operations = [
-  {
-    method: 'GET',
-    path: '/status',
-    id: 'getStatus',
+/** The status of a successful response. */
+export function successStatus({ status, response }: Operation): number {
+  return status ?? (response === undefined ? 204 : 200);
+}
+
+/** All operations, by id. */
+export const operations = {
+  getStatus: {
+    route: 'GET /status',
     summary: 'What is emulated, and the URLs to use',
     response: objectOf(
       {
         url: text,
         faults: texts,
         providers: texts,
-        issuers: {
-          type: 'array',
-          items: objectOf(
+        issuers: arrayOf(
+          objectOf(
             { profile: text, provider: text, loopback: text, production: text, jwks_uri: text, token_endpoint: text },
             ['profile', 'provider'],
           ),
-        },
+        ),
         hosts: texts,
       },
       ['url', 'issuers', 'hosts'],
     ),
   },
-  {
-    method: 'GET',
-    path: '/requests',
-    id: 'listRequests',
+  listRequests: {
+    route: 'GET /requests',
     summary: 'List handled requests; with wait, as soon as there are enough of them',
     query: {
       after: { type: 'integer', minimum: 0, maximum: 2 ** 53 - 1, description: 'only requests with a greater id' },
@@ -103,66 +105,31 @@ export const operations = [
       count: { type: 'integer', minimum: 1, maximum: 1000, description: 'how many requests to wait for; default: 1' },
       wait: { type: 'integer', minimum: 0, maximum: 60, description: 'seconds to wait at most; default: 0' },
     },
-    response: objectOf({ requests: { type: 'array', items: served } }, ['requests']),
+    response: objectOf({ requests: arrayOf(served) }, ['requests']),
   },
-  {
-    method: 'DELETE',
-    path: '/requests',
-    id: 'clearRequests',
-    summary: 'Forget all handled requests',
-    status: 204,
-  },
-  {
-    method: 'GET',
-    path: '/users',
-    id: 'listUsers',
+  clearRequests: { route: 'DELETE /requests', summary: 'Forget all handled requests' },
+  listUsers: {
+    route: 'GET /users',
     summary: 'List the users of all providers, without passwords',
-    response: objectOf({ users: { type: 'array', items: user } }, ['users']),
+    response: objectOf({ users: arrayOf(user) }, ['users']),
   },
-  {
-    method: 'PUT',
-    path: '/users/{login}',
-    id: 'putUser',
-    summary: 'Add or replace a user',
-    body: userSchema,
-    response: user,
-  },
-  {
-    method: 'DELETE',
-    path: '/users/{login}',
-    id: 'deleteUser',
-    summary: 'Remove a user',
-    status: 204,
-    canMiss: true,
-  },
-  {
-    method: 'GET',
-    path: '/clients',
-    id: 'listClients',
+  putUser: { route: 'PUT /users/{login}', summary: 'Add or replace a user', body: userSchema, response: user },
+  deleteUser: { route: 'DELETE /users/{login}', summary: 'Remove a user', canMiss: true },
+  listClients: {
+    route: 'GET /clients',
     summary: 'List the clients, without secrets',
-    response: objectOf({ clients: { type: 'array', items: client } }, ['clients']),
+    response: objectOf({ clients: arrayOf(client) }, ['clients']),
   },
-  {
-    method: 'POST',
-    path: '/clients',
-    id: 'addClient',
+  addClient: {
+    route: 'POST /clients',
     summary: 'Add a client, or another credential of an existing one',
     body: clientSchema,
     status: 201,
     response: client,
   },
-  {
-    method: 'DELETE',
-    path: '/clients/{client_id}',
-    id: 'deleteClient',
-    summary: 'Remove a client from all providers',
-    status: 204,
-    canMiss: true,
-  },
-  {
-    method: 'POST',
-    path: '/tokens',
-    id: 'issueToken',
+  deleteClient: { route: 'DELETE /clients/{client_id}', summary: 'Remove a client from all providers', canMiss: true },
+  issueToken: {
+    route: 'POST /tokens',
     summary: 'Issue any token directly',
     body: objectOf({
       ...target,
@@ -181,10 +148,8 @@ export const operations = [
     status: 201,
     response: objectOf({ token: text, type: text, header: members, claims: members, issuer: text }, ['token', 'type']),
   },
-  {
-    method: 'POST',
-    path: '/tokens/inspect',
-    id: 'inspectToken',
+  inspectToken: {
+    route: 'POST /tokens/inspect',
     summary: 'Decode a token and tell whether it is valid',
     body: objectOf({ token: given }, ['token']),
     response: objectOf(
@@ -201,63 +166,46 @@ export const operations = [
       ['format', 'status'],
     ),
   },
-  {
-    method: 'POST',
-    path: '/tokens/revoke',
-    id: 'revokeToken',
+  revokeToken: {
+    route: 'POST /tokens/revoke',
     summary: 'Revoke an access token or refresh token',
     body: objectOf({ token: given }, ['token']),
-    status: 204,
     canMiss: true,
   },
-  {
-    method: 'POST',
-    path: '/tokens/expire',
-    id: 'expireTokens',
+  expireTokens: {
+    route: 'POST /tokens/expire',
     summary: 'Let all access tokens, or one token, expire now',
     body: objectOf({ token: given }),
-    status: 204,
     canMiss: true,
   },
-  {
-    method: 'GET',
-    path: '/faults',
-    id: 'listFaults',
+  listFaults: {
+    route: 'GET /faults',
     summary: 'List the faults that are injected, and all kinds of faults',
-    response: objectOf({ faults: { type: 'array', items: faultSchema }, kinds: texts }, ['faults', 'kinds']),
+    response: objectOf({ faults: arrayOf(faultSchema), kinds: texts }, ['faults', 'kinds']),
   },
-  {
-    method: 'PUT',
-    path: '/faults',
-    id: 'setFaults',
+  setFaults: {
+    route: 'PUT /faults',
     summary: 'Replace the faults; requests are counted from 1 again',
     body: fault,
     response: fault,
   },
-  { method: 'DELETE', path: '/faults', id: 'clearFaults', summary: 'Inject no faults', status: 204 },
-  {
-    method: 'GET',
-    path: '/keys',
-    id: 'listKeys',
+  clearFaults: { route: 'DELETE /faults', summary: 'Inject no faults' },
+  listKeys: {
+    route: 'GET /keys',
     summary: 'The JSON Web Key Set',
-    response: objectOf({ keys: { type: 'array', items: members } }, ['keys']),
+    response: objectOf({ keys: arrayOf(members) }, ['keys']),
   },
-  {
-    method: 'POST',
-    path: '/keys/rotate',
-    id: 'rotateKeys',
+  rotateKeys: {
+    route: 'POST /keys/rotate',
     summary: 'Replace the signing key',
     body: objectOf({ publish_old: { type: 'boolean', description: 'leave the old key in the JWKS; default: false' } }),
     response: objectOf({ kid: text }, ['kid']),
   },
-  {
-    method: 'POST',
-    path: '/reset',
-    id: 'reset',
+  reset: {
+    route: 'POST /reset',
     summary: 'Return to the state after the start: users, clients, tokens, keys, faults and requests',
-    status: 204,
   },
-] as const satisfies readonly Operation[];
+} satisfies Record<string, Operation>;
 
-/** The names of all operations. */
-export type OperationId = (typeof operations)[number]['id'];
+/** The ids of all operations. */
+export type OperationId = keyof typeof operations;

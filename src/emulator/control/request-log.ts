@@ -1,3 +1,5 @@
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { decodeJwt as decodeClaims } from 'jose/jwt/decode';
 import type { Fault } from '../faults.ts';
 import type { EmulatorRequest } from '../messages.ts';
 import type { Realm } from '../realm.ts';
@@ -60,7 +62,6 @@ export class RequestLog {
     if (value !== undefined && value.length >= 4) this.#secrets.add(value);
   }
 
-  /** Adds a request. */
   add(
     request: EmulatorRequest,
     realm: Realm | undefined,
@@ -161,20 +162,9 @@ function matches({ after = 0, method, host, path }: RequestFilter, request: Serv
 
 /** Decodes a JWT without verifying it. */
 export function decodeJwt(token: string): DecodedToken | undefined {
-  const [header, claims, signature, ...rest] = token.split('.');
-  if (signature === undefined || rest.length > 0) return undefined;
   try {
-    const decoded = { header: parsePart(header), claims: parsePart(claims) };
-    return isObject(decoded.header) && isObject(decoded.claims) ? (decoded as DecodedToken) : undefined;
+    return { header: decodeProtectedHeader(token), claims: decodeClaims(token) };
   } catch {
     return undefined;
   }
-}
-
-function parsePart(part = ''): unknown {
-  return JSON.parse(Buffer.from(part, 'base64url').toString());
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

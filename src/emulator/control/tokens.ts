@@ -1,9 +1,9 @@
-import type { ControlledEmulator } from '../emulator-state.ts';
+import type { EmulatorState } from '../emulator-state.ts';
 import type { EmulatorRequest } from '../messages.ts';
 import type { Realm, RequestContext } from '../realm.ts';
-import type { Claims, User } from '../subjects.ts';
+import type { Claims } from '../subjects.ts';
 import { createIdToken, createRefreshToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
-import { findToken, type KnownToken } from '../tokens/verify-token.ts';
+import { findToken } from '../tokens/verify-token.ts';
 import { decodeJwt } from './request-log.ts';
 
 /** A token to issue directly. */
@@ -24,13 +24,11 @@ export interface TokenRequest {
 }
 
 /** Issues a token as the token endpoint would, with any changes. Neither the client nor the user need be registered. */
-export async function issueToken(emulator: ControlledEmulator, origin: string, options: TokenRequest) {
+export async function issueToken(emulator: EmulatorState, origin: string, options: TokenRequest) {
   const { type = 'access_token', client_id: clientId = 'emulator', user: name, scope = '', claims, header } = options;
   const realm = emulator.realms.open(options.provider, options.host?.toLowerCase());
-  const request = tokenRequest(realm, origin, options);
-  const context = contextOf(emulator, realm);
-  const user: User | undefined =
-    name === undefined ? undefined : (realm.findUser(name) ?? { name, password: undefined });
+  const context = contextOf(emulator, realm, tokenRequest(realm, origin, options));
+  const user = name === undefined ? undefined : (realm.findUser(name) ?? { login: name });
   const { audience, nonce, expires_in: lifetime } = options;
   const authTime = user && Math.floor(context.now / 1000);
   const grant = {
@@ -43,14 +41,14 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
   }
   const token =
     type === 'id_token'
-      ? await createIdToken(context, describeSubject(context, request, grant), undefined)
-      : (await issueTokens(context, request, grant)).accessToken;
+      ? await createIdToken(context, describeSubject(context, grant), undefined)
+      : (await issueTokens(context, grant)).accessToken;
   const decoded = decodeJwt(token);
-  return { type, token, ...decoded, issuer: describeSubject(context, request, grant).issuer };
+  return { type, token, ...decoded, issuer: describeSubject(context, grant).issuer };
 }
 
 /** Decodes any token and reports whether it is valid. */
-export async function inspectToken(emulator: ControlledEmulator, origin: string, token: string) {
+export async function inspectToken(emulator: EmulatorState, origin: string, token: string) {
   const decoded = decodeJwt(token);
   for (const realm of emulator.realms.all()) {
     const record = realm.refreshTokens.get(token);
@@ -68,7 +66,7 @@ export async function inspectToken(emulator: ControlledEmulator, origin: string,
       status: known.invalid ?? 'active',
       provider: realm.provider.type,
       client_id: known.clientId,
-      user: known.user?.name,
+      user: known.user?.login,
       scope: known.scopes.join(' '),
       ...decoded,
     };
@@ -78,54 +76,38 @@ export async function inspectToken(emulator: ControlledEmulator, origin: string,
   return { format: 'jwt', status: isSigned ? 'unknown' : 'invalid_signature', ...decoded };
 }
 
-/** Revokes a token. Returns whether it is known. */
-export async function revokeToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
-  return change(emulator, origin, token, (family) => {
-    family.revoked = true;
-  });
-}
-
-/** Lets a token expire now. Returns whether it is known. */
-export async function expireToken(emulator: ControlledEmulator, origin: string, token: string): Promise<boolean> {
+/** Revokes a token, and everything that was issued with it. Returns whether it is known. */
+export async function revokeToken(emulator: EmulatorState, origin: string, token: string): Promise<boolean> {
   for (const realm of emulator.realms.all()) {
-    const record = realm.refreshTokens.get(token);
-    if (record === undefined) continue;
-    record.expiresAt = emulator.clock();
-    return true;
-  }
-  return change(emulator, origin, token, undefined);
-}
-
-/** Invalidates an access token, or with `onFamily` everything that was issued with it. */
-async function change(
-  emulator: ControlledEmulator,
-  origin: string,
-  token: string,
-  onFamily: ((family: { revoked: boolean }) => void) | undefined,
-): Promise<boolean> {
-  for (const realm of emulator.realms.all()) {
-    const family = realm.refreshTokens.get(token)?.family;
-    const known = family === undefined ? await find(emulator, realm, origin, token) : undefined;
-    if (family === undefined && known === undefined) continue;
-    if (onFamily !== undefined && (family ?? known?.family) !== undefined)
-      onFamily(family ?? known?.family ?? { revoked: false });
+    const known = await find(emulator, realm, origin, token);
+    const family = realm.refreshTokens.get(token)?.family ?? known?.family;
+    if (family !== undefined) family.revoked = true;
     else if (known !== undefined) realm.revokeAccessToken(known);
+    else continue;
     return true;
   }
   return false;
 }
 
-function find(
-  emulator: ControlledEmulator,
-  realm: Realm,
-  origin: string,
-  token: string,
-): Promise<KnownToken | undefined> {
-  return findToken(contextOf(emulator, realm), tokenRequest(realm, origin, {}), token);
+/** Lets a token expire now. Returns whether it is known. */
+export async function expireToken(emulator: EmulatorState, origin: string, token: string): Promise<boolean> {
+  for (const realm of emulator.realms.all()) {
+    const record = realm.refreshTokens.get(token);
+    const known = await find(emulator, realm, origin, token);
+    if (record !== undefined) record.expiresAt = emulator.clock();
+    else if (known !== undefined) realm.revokeAccessToken(known);
+    else continue;
+    return true;
+  }
+  return false;
 }
 
-function contextOf({ keys, states, clock }: ControlledEmulator, realm: Realm): RequestContext {
-  return { realm, keys, states, now: clock() };
+function find(emulator: EmulatorState, realm: Realm, origin: string, token: string) {
+  return findToken(contextOf(emulator, realm, tokenRequest(realm, origin, {})), token);
+}
+
+function contextOf({ keys, states, clock }: EmulatorState, realm: Realm, request: EmulatorRequest): RequestContext {
+  return { request, realm, keys, states, now: clock() };
 }
 
 /** A request to the token endpoint of a realm. */

@@ -1,4 +1,4 @@
-import { type EmulatorRequest, type EmulatorResponse, html, parseUrl } from '../messages.ts';
+import { type EmulatorResponse, html, parseUrl } from '../messages.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { describeError, Rejection } from '../rejection.ts';
@@ -9,8 +9,8 @@ import { hasScopes, requestedAudience } from './token.ts';
 const CODE_MS = 600_000;
 
 /** The authorization endpoint (RFC 6749 §4.1.1): signs the user in and redirects the browser with a code. */
-export function authorizeEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, states, now } = context;
+export function authorizeEndpoint(context: RequestContext): EmulatorResponse {
+  const { request, realm, states, now } = context;
   const { query } = request;
   const { type } = realm.provider;
   const clientId = query.get('client_id') ?? '';
@@ -44,7 +44,7 @@ export function authorizeEndpoint(context: RequestContext, request: EmulatorRequ
   const scope = query.get('scope') ?? '';
   const client = realm.clients.get(clientId);
   if (scope !== '' && !hasScopes(realm.provider, client, scope)) return redirect({ error: 'invalid_scope' });
-  const step = signInAndConsent(context, request, { clientId, scope }, {});
+  const step = signInAndConsent(context, { clientId, scope }, {});
   if (step === 'denied') return redirect({ error: 'access_denied', error_description: 'The user denied access.' });
   if ('page' in step) return html(step.status, step.page);
   const code = states.random('code-');
@@ -78,7 +78,7 @@ function findIssue({ realm }: RequestContext, clientId: string, redirectUri: str
   if (client === undefined) return `No profile has the client_id ${clientId || '(none)'}.`;
   const { protocol, hostname } = parseUrl(redirectUri) ?? {};
   if (hostname === undefined) return 'The redirect_uri is missing or not a URL.';
-  if (client.redirectUris?.some((uri) => isSameRedirect(uri, redirectUri)) === false)
+  if (client.redirect_uris?.some((uri) => isSameRedirect(uri, redirectUri)) === false)
     return `The redirect_uri ${redirectUri} is not registered for the client.`;
   const isLoopback = protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback || protocol === 'https:' ? undefined : 'The redirect_uri must be https: or on loopback.';

@@ -7,12 +7,8 @@ import type { Client, Credential } from '../subjects.ts';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Authenticates the client as the provider does. Returns `undefined` for a permitted request without a client. */
-export async function authenticateClient(
-  context: RequestContext,
-  request: EmulatorRequest,
-  grant: string,
-): Promise<Client | undefined> {
-  const { realm } = context;
+export async function authenticateClient(context: RequestContext, grant: string): Promise<Client | undefined> {
+  const { request, realm } = context;
   const { provider } = realm;
   const { form } = request;
   const pairs = basicPairs(request, provider.clientAuth.basicDecoding);
@@ -36,7 +32,7 @@ export async function authenticateClient(
     return reject(provider.clientAuth.basicOnly ? 'missing_client_auth' : 'missing_client', 'client_id');
   }
   const client = realm.clients.get(id) ?? reject('unknown_client', id);
-  if (assertion !== undefined) await checkAssertion(context, client, request, assertion);
+  if (assertion !== undefined) await checkAssertion(context, client, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
   else if (provider.clientAuth.basicOnly || !client.credentials.some(isPublic)) reject('missing_client_auth');
   return client;
@@ -91,30 +87,24 @@ export async function decodeAssertion(assertion: string): Promise<JWTPayload> {
   }
 }
 
-async function checkAssertion(
-  context: RequestContext,
-  client: Client,
-  request: EmulatorRequest,
-  assertion: string,
-): Promise<void> {
+async function checkAssertion(context: RequestContext, client: Client, assertion: string) {
+  const { form } = context.request;
   const usesSecret = client.credentials.some(({ auth }) => auth === 'client_secret_jwt');
   registeredCredentials(context.realm, client, usesSecret ? 'client_secret_jwt' : 'private_key_jwt');
-  if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
+  if (form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
   const expected = { issuer: client.id, subject: client.id };
-  if (!(await verifyAssertion(context, client, request, assertion, expected))) reject('invalid_assertion');
+  if (!(await verifyAssertion(context, client, assertion, expected))) reject('invalid_assertion');
 }
 
 /** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
 export async function verifyAssertion(
-  { now, realm }: RequestContext,
+  { request, now, realm }: RequestContext,
   client: Client,
-  { host, path, origin }: EmulatorRequest,
   assertion: string,
-  {
-    withoutAudience,
-    ...expected
-  }: { readonly issuer: string; readonly subject?: string; readonly withoutAudience?: boolean },
+  expected: { readonly issuer: string; readonly subject?: string; readonly withoutAudience?: boolean },
 ): Promise<boolean> {
+  const { withoutAudience, ...claims } = expected;
+  const { host, path, origin } = request;
   const { jwtVerify } = await import('jose');
   const own = `${origin}/${host}`;
   const urls = ['https://', 'http://'].flatMap((scheme) => [
@@ -128,18 +118,13 @@ export async function verifyAssertion(
     if (key === undefined) continue;
     const audiences = [...urls, own, `${own}${path}`, ...(audience === undefined ? [] : [audience])];
     const options = {
-      ...expected,
+      ...claims,
       ...(withoutAudience !== true && { audience: audiences }),
       requiredClaims: ['exp'],
       currentDate: new Date(now),
     };
-    if (
-      await jwtVerify(assertion, key, options).then(
-        () => true,
-        () => false,
-      )
-    )
-      return true;
+    const verified = await jwtVerify(assertion, key, options).catch(() => undefined);
+    if (verified !== undefined) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import { type EmulatorResponse, json } from '../messages.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 import { authenticateClient } from './client-auth.ts';
@@ -10,15 +10,15 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const INTERVAL_SECONDS = 5;
 
 /** The device authorization endpoint (RFC 8628 §3.1). */
-export async function deviceEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
-  const { realm, states, now } = context;
+export async function deviceEndpoint(context: RequestContext): Promise<EmulatorResponse> {
+  const { request, realm, states, now } = context;
   const settings = realm.provider.device;
   if (settings === undefined) return { status: 404, body: '' };
   checkParameters(realm.provider, request.form);
   const id = request.form.get('client_id') || undefined;
   const client =
     request.headers['authorization'] || request.form.has('client_secret')
-      ? await authenticateClient(context, request, 'device_code')
+      ? await authenticateClient(context, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
     return id === undefined ? reject('missing_field', 'client_id') : reject('unknown_client', id);

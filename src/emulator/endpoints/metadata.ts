@@ -1,9 +1,9 @@
-import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
+import { type EmulatorResponse, json, text } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { publicUrl, requestTarget } from './target.ts';
 
 /** The metadata document: the issuer, the endpoints and what they support (RFC 8414). */
-export function metadataEndpoint({ realm, keys }: RequestContext, request: EmulatorRequest): EmulatorResponse {
+export function metadataEndpoint({ request, realm, keys }: RequestContext): EmulatorResponse {
   const { provider } = realm;
   const metadata = provider.metadata?.(requestTarget(realm, request));
   if (metadata === undefined) return text(404, 'Not Found');

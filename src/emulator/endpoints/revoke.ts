@@ -1,19 +1,18 @@
-import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import { type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { Rejection, reject } from '../rejection.ts';
-import type { Client } from '../subjects.ts';
 import { findToken } from '../tokens/verify-token.ts';
 import { authenticateClient } from './client-auth.ts';
 
 /** Token revocation (RFC 7009), and the invalidation of X's stable token. */
-export async function revokeEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
-  const { realm } = context;
+export async function revokeEndpoint(context: RequestContext): Promise<EmulatorResponse> {
+  const { request, realm } = context;
   const { provider } = realm;
   const { withoutClientAuth, rejectsUnknown, rejectsOthers } = provider.revocation ?? {};
   const { form, query } = request;
   const token = form.get('token') || form.get('access_token') || query.get('token') || '';
   if (token === '' && !rejectsOthers) reject('missing_field', 'token');
-  const client = withoutClientAuth ? undefined : await authenticate(context, request, rejectsOthers === true);
+  const client = withoutClientAuth ? undefined : await authenticate(context, rejectsOthers === true);
   const mayRevoke = (clientId: string | undefined): boolean => {
     if (clientId === undefined) return false;
     if (withoutClientAuth || clientId === (client?.id ?? '')) return true;
@@ -21,7 +20,7 @@ export async function revokeEndpoint(context: RequestContext, request: EmulatorR
     return rejectsOthers ? isPublic || reject('revocation_by_other_client') : false;
   };
   const record = realm.refreshTokens.get(token);
-  const known = record === undefined ? await findToken(context, request, token) : undefined;
+  const known = record === undefined ? await findToken(context, token) : undefined;
   const isUsable = record === undefined ? known !== undefined && known.invalid === undefined : !record.family.revoked;
   if (rejectsUnknown && !isUsable) reject('unknown_token');
   const family = record?.family ?? known?.family;
@@ -32,13 +31,9 @@ export async function revokeEndpoint(context: RequestContext, request: EmulatorR
   return json(200, provider.stableToken ? { access_token: token } : {});
 }
 
-async function authenticate(
-  context: RequestContext,
-  request: EmulatorRequest,
-  rejectsOthers: boolean,
-): Promise<Client | undefined> {
+async function authenticate(context: RequestContext, rejectsOthers: boolean) {
   try {
-    return await authenticateClient(context, request, 'revoke');
+    return await authenticateClient(context, 'revoke');
   } catch (error) {
     if (rejectsOthers && error instanceof Rejection) return reject('revocation_by_other_client');
     throw error;

@@ -1,13 +1,5 @@
-import type { EmulatorRequest } from '../messages.ts';
 import { consentFields, escapeHtml, form, page, signInFields } from '../pages.ts';
-import type { RequestContext } from '../realm.ts';
-import { BUILT_IN_USER } from '../realm.ts';
-
-/** The client and the scope that the user approves or denies. */
-export interface ConsentRequest {
-  readonly clientId: string;
-  readonly scope: string;
-}
+import { BUILT_IN_USER, type Device, type RequestContext } from '../realm.ts';
 
 /** The next page to show, or the user's decision. */
 export type SignInStep = { readonly page: string; readonly status: number } | { readonly user: string } | 'denied';
@@ -20,11 +12,10 @@ const TICKET_MS = 600_000;
  */
 export function signInAndConsent(
   context: RequestContext,
-  request: EmulatorRequest,
-  consent: ConsentRequest,
+  consent: Pick<Device, 'clientId' | 'scope'>,
   hidden: Readonly<Record<string, string>>,
 ): SignInStep {
-  const { realm, states, now } = context;
+  const { request, realm, states, now } = context;
   const { type } = realm.provider;
   const step = request.form.get('step');
   const ticket = states.decode<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');
@@ -54,8 +45,8 @@ export function signInAndConsent(
 }
 
 function hintFor({ realm }: RequestContext): string {
-  const others = realm.userNames().filter((name) => name !== BUILT_IN_USER.name);
-  const builtIn = `Sign in as <code>${BUILT_IN_USER.name}</code> with the password <code>${BUILT_IN_USER.password}</code>`;
+  const others = realm.userNames().filter((name) => name !== BUILT_IN_USER.login);
+  const builtIn = `Sign in as <code>${BUILT_IN_USER.login}</code> with the password <code>${BUILT_IN_USER.password}</code>`;
   if (others.length === 0) return `${builtIn}.`;
   return `${builtIn}, or as a user of your profiles: ${others.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ')}.`;
 }

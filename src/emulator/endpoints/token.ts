@@ -6,24 +6,34 @@ import {
   type IssuedTokens,
   JWT_BEARER_GRANT,
   type TokenResponse,
+  type TokenSubject,
 } from '../provider.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 import type { Client } from '../subjects.ts';
-import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import {
+  createIdToken,
+  createRefreshToken,
+  describeSubject,
+  issueTokens,
+  issueUserTokens,
+} from '../tokens/issue-tokens.ts';
 import { verifyProof } from '../tokens/verify-proof.ts';
-import { authenticateClient } from './client-auth.ts';
-import type { GrantRequest } from './grant-request.ts';
-import { jwtBearerGrant } from './jwt-bearer.ts';
+import { authenticateClient, decodeAssertion, verifyAssertion } from './client-auth.ts';
 
-const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTokens>>> = {
-  client_credentials: ({ context, request, client, clientAuth }) => {
+/** A token request after client authentication. */
+interface GrantContext extends RequestContext {
+  readonly client: Client | undefined;
+  readonly clientAuth: TokenSubject['clientAuth'];
+}
+
+const grants: Readonly<Record<string, (context: GrantContext) => Promise<IssuedTokens>>> = {
+  client_credentials: (context) => {
+    const { client, clientAuth, request } = context;
     const grant = 'client_credentials';
     const scope = request.form.get('scope') ?? '';
-    return issueTokens(context, request, {
-      ...{ clientId: client?.id ?? '', clientAuth, user: undefined, scope, grant },
-      audience: requestedAudience(request.form),
-    });
+    const audience = requestedAudience(request.form);
+    return issueTokens(context, { clientId: client?.id ?? '', clientAuth, user: undefined, scope, audience, grant });
   },
   password: passwordGrant,
   refresh_token: refreshGrant,
@@ -33,8 +43,9 @@ const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTok
 };
 
 /** The token endpoint (RFC 6749 §3.2). */
-export async function tokenEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
-  const { provider } = context.realm;
+export async function tokenEndpoint(context: RequestContext): Promise<EmulatorResponse> {
+  const { request, realm } = context;
+  const { provider } = realm;
   const { form } = request;
   const seen = new Set<string>();
   for (const name of form.keys()) {
@@ -50,14 +61,14 @@ export async function tokenEndpoint(context: RequestContext, request: EmulatorRe
     reject('tenant_without_password_grant');
   checkParameters(provider, form);
   // The assertion of a service account identifies the client.
-  const client = grant === JWT_BEARER_GRANT ? undefined : await authenticateClient(context, request, grant);
+  const client = grant === JWT_BEARER_GRANT ? undefined : await authenticateClient(context, grant);
   if (grant === 'password' && context.fault === 'no-password') reject('password_grant_disabled');
   checkScope(context, grant, client, form.get('scope') ?? '');
   const hasSecret = request.headers['authorization'] !== undefined || form.has('client_secret');
   const clientAuth = form.has('client_assertion') ? 'assertion' : hasSecret ? 'secret' : 'none';
   const hasProof = provider.dpop === true && request.headers['dpop'] !== undefined;
   const keyThumbprint = hasProof ? ((await verifyProof(request, context.now)) ?? reject('invalid_proof')) : undefined;
-  const issued = await handleGrant({ context: { ...context, keyThumbprint }, request, client, clientAuth });
+  const issued = await handleGrant({ ...context, keyThumbprint, client, clientAuth });
   const standard = { ...standardResponse(issued), ...(hasProof && { token_type: 'DPoP' }) };
   return json(200, provider.response?.(standard, issued) ?? standard);
 }
@@ -83,12 +94,7 @@ function standardResponse({ accessToken, refreshToken, idToken, scope, lifetime 
   };
 }
 
-function checkScope(
-  { realm: { provider } }: RequestContext,
-  grant: string,
-  client: Client | undefined,
-  scope: string,
-): void {
+function checkScope({ realm: { provider } }: RequestContext, grant: string, client: Client | undefined, scope: string) {
   if (scope.length > MAX_STORED_LENGTH) reject('invalid_scope', `${scope.slice(0, 40)}…`);
   if (scope === '') {
     if (provider.scopeRequiredFor?.includes(grant)) reject('missing_scope', 'scope');
@@ -110,13 +116,13 @@ function requireField({ form }: EmulatorRequest, field: string): string {
   return form.get(field) || reject('missing_field', field);
 }
 
-async function passwordGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function passwordGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const name = requireField(request, 'username');
   const password = requireField(request, 'password');
   const user = realm.findUser(name);
   if (user === undefined || user.password !== password) reject('invalid_password');
-  return issueUserTokens(context, request, {
+  return issueUserTokens(context, {
     clientId: client?.id ?? '',
     clientAuth,
     user: name,
@@ -127,8 +133,8 @@ async function passwordGrant({ context, request, client, clientAuth }: GrantRequ
   });
 }
 
-async function refreshGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function refreshGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const { provider, settings } = realm;
   const { refreshPolicy: policy, graceSeconds } = settings;
   const token = requireField(request, 'refresh_token');
@@ -151,7 +157,7 @@ async function refreshGrant({ context, request, client, clientAuth }: GrantReque
   const audience = requestedAudience(request.form) ?? family.audience;
   const grant = { clientId, clientAuth, user, scope, audience, authTime, grant: 'refresh_token' };
   const next = policy === 'static' ? undefined : createRefreshToken(context, family);
-  return issueTokens(context, request, grant, family, next);
+  return issueTokens(context, grant, family, next);
 }
 
 /** Whether all scopes were granted before (RFC 6749 §6). The scope of a profile's refresh token may be unknown. */
@@ -160,8 +166,8 @@ function isGranted(scope: string, granted: string): boolean {
   return granted === '' || scope.split(' ').every((one) => allowed.includes(one));
 }
 
-async function codeGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function codeGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   const code = requireField(request, 'code');
   const record = realm.codes.get(code) ?? reject('invalid_code');
   if (record.used) {
@@ -182,13 +188,13 @@ async function codeGrant({ context, request, client, clientAuth }: GrantRequest)
   const { clientId, user, scope, nonce, authTime, offline } = record;
   const audience = requestedAudience(request.form) ?? record.audience;
   const grant = { clientId, clientAuth, user, scope, audience, nonce, authTime, grant: 'authorization_code' };
-  const issued = await issueUserTokens(context, request, grant, offline);
+  const issued = await issueUserTokens(context, grant, offline);
   record.family = realm.refreshTokens.get(issued.refreshToken ?? '')?.family;
   return issued;
 }
 
-async function deviceGrant({ context, request, clientAuth, client }: GrantRequest): Promise<IssuedTokens> {
-  const { realm, now } = context;
+async function deviceGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm, now, client, clientAuth } = context;
   // Microsoft also accepts `code`; RFC 8628 §3.4 calls the field device_code.
   const code = request.form.get('device_code') || request.form.get('code') || reject('missing_field', 'device_code');
   const device = realm.devices.get(code);
@@ -204,7 +210,7 @@ async function deviceGrant({ context, request, clientAuth, client }: GrantReques
   }
   if (device.decision === 'denied') return reject('access_denied');
   realm.devices.delete(code);
-  return issueUserTokens(context, request, {
+  return issueUserTokens(context, {
     clientId: device.clientId,
     clientAuth,
     user: device.decision?.user ?? '',
@@ -212,4 +218,30 @@ async function deviceGrant({ context, request, clientAuth, client }: GrantReques
     authTime: Math.floor(now / 1000),
     grant: DEVICE_CODE_GRANT,
   });
+}
+
+/**
+ * The grant of service accounts (RFC 7523 §2.1): the assertion names the client (`iss`), the scope, and optionally a
+ * user to act for (`sub`). With the claim `target_audience`, Google returns an id token for that audience.
+ */
+async function jwtBearerGrant(context: GrantContext): Promise<IssuedTokens> {
+  const { request, realm } = context;
+  const assertion = requireField(request, 'assertion');
+  const { iss, sub, scope, target_audience: targetAudience } = await decodeAssertion(assertion);
+  const client = realm.clients.get(String(iss)) ?? reject('invalid_grant_assertion');
+  if (!(await verifyAssertion(context, client, assertion, { issuer: client.id }))) reject('invalid_grant_assertion');
+  const delegated = typeof sub === 'string' && sub !== client.id ? sub : undefined;
+  if (delegated !== undefined && realm.findUser(delegated) === undefined) reject('invalid_grant_assertion');
+  const grant = {
+    clientId: client.id,
+    clientAuth: 'assertion' as const,
+    user: delegated,
+    scope: typeof scope === 'string' ? scope : '',
+    grant: JWT_BEARER_GRANT,
+  };
+  const issued = await issueTokens(context, grant);
+  if (typeof targetAudience !== 'string') return issued;
+  const subject = describeSubject(context, grant);
+  const claims = { aud: targetAudience, azp: client.id, email: client.id, email_verified: true, sub: client.id };
+  return { ...issued, accessToken: '', idToken: await createIdToken(context, subject, undefined, claims) };
 }

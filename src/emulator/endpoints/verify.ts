@@ -1,11 +1,11 @@
-import { type EmulatorRequest, type EmulatorResponse, html } from '../messages.ts';
+import { type EmulatorResponse, html } from '../messages.ts';
 import { escapeHtml, form, page } from '../pages.ts';
 import type { RequestContext } from '../realm.ts';
 import { signInAndConsent } from './sign-in.ts';
 
 /** The page on which the user enters the code of a device (RFC 8628 §3.3). */
-export function verifyEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, now } = context;
+export function verifyEndpoint(context: RequestContext): EmulatorResponse {
+  const { request, realm, now } = context;
   const { type } = realm.provider;
   const entered = (request.form.get('user_code') ?? request.query.get('user_code') ?? '').trim();
   const userCode = normalizeCode(entered);
@@ -19,8 +19,7 @@ export function verifyEndpoint(context: RequestContext, request: EmulatorRequest
       page('Enter the code', type, form({}, codeFields(entered, unknown))),
     );
   }
-  const consent = { clientId: device.clientId, scope: device.scope };
-  const step = signInAndConsent(context, request, consent, { user_code: device.userCode });
+  const step = signInAndConsent(context, device, { user_code: device.userCode });
   if (step !== 'denied' && 'page' in step) return html(step.status, step.page);
   device.decision = step === 'denied' ? 'denied' : { user: step.user };
   const result =

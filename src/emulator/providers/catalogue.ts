@@ -1,12 +1,11 @@
-import { type EmulatorResponse, json } from '../messages.ts';
+import { json } from '../messages.ts';
 import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
 import { namesOf } from './identifiers.ts';
 
-/** The differences of a provider from an RFC 6749 server. Paths are complete; a missing endpoint does not exist. */
+/** The differences of a provider from an RFC 6749 server. In paths, `*` stands for one segment; a missing endpoint does not exist. */
 interface Dialect
   extends Pick<
     EmulatedProvider,
-    | 'tokenUrl'
     | 'hosts'
     | 'urlDefaults'
     | 'jsonRequests'
@@ -18,16 +17,20 @@ interface Dialect
     | 'apiHeader'
   > {
   readonly type: string;
-  readonly token: RegExp;
-  readonly authorize: RegExp;
-  readonly device?: RegExp;
-  readonly verificationPath?: string;
-  readonly revoke?: RegExp;
-  readonly installation?: RegExp;
+  readonly tokenUrl: string;
+  readonly authorize: string;
+  readonly device?: { readonly endpoint: string; readonly page: string };
+  readonly revoke?: string;
   /** API that returns the user. */
-  readonly resource: RegExp;
-  readonly auth: EmulatedProvider['clientAuth']['default'];
-  readonly refresh: EmulatedProvider['refresh']['policy'];
+  readonly resource: string | RegExp;
+  /** Further endpoints, or those whose paths need a pattern. */
+  readonly routes?: EmulatedProvider['routes'];
+  /** In addition to the grants of all these providers. */
+  readonly grants?: readonly string[];
+  /** Default: `client_secret_post`. */
+  readonly auth?: EmulatedProvider['clientAuth']['default'];
+  /** Default: `rotating`. */
+  readonly refresh?: EmulatedProvider['refresh']['policy'];
   readonly graceSeconds?: number;
   readonly requiredScope?: string;
   readonly lifetimeSeconds?: number;
@@ -36,56 +39,43 @@ interface Dialect
 const REFRESH_SECONDS = 60 * 86_400;
 
 function define(dialect: Dialect): EmulatedProvider {
-  const {
-    token,
-    authorize,
-    device,
-    verificationPath,
-    revoke,
-    installation,
-    resource,
-    auth,
-    refresh,
-    requiredScope,
-    ...rest
-  } = dialect;
-  const unauthorized = (): EmulatorResponse => json(401, { message: 'Unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
+  const { authorize, device, revoke, resource, routes, grants = [], auth, refresh, requiredScope, ...rest } = dialect;
+  const token = dialect.tokenUrl.replace(/^https:\/\/[^/]+/, '').replace(/\{\w+\}/g, '*');
+  const paths = { token, authorize, device: device?.endpoint, verify: device?.page, revoke, resource };
+  const patterns = Object.entries(paths).flatMap(([action, path]) =>
+    path === undefined ? [] : [[action, typeof path === 'string' ? toPattern(path) : path]],
+  );
   return {
     ...rest,
     isolatedHosts: dialect.hosts === undefined,
-    routes: {
-      token,
-      authorize,
-      ...(device && { device, verify: new RegExp(`^${verificationPath}$`) }),
-      ...(revoke && { revoke }),
-      ...(installation && { installation }),
-      resource,
-    },
+    routes: { ...Object.fromEntries(patterns), ...routes },
     grants: [
       'authorization_code',
       'refresh_token',
       'client_credentials',
       ...(device ? [DEVICE_CODE_GRANT] : []),
-      ...(dialect.type === 'keycloak' ? ['password'] : []),
+      ...grants,
       ...Object.keys(dialect.grantAliases ?? {}),
     ],
-    clientAuth: { default: auth, basicDecoding: 'either' },
+    clientAuth: { default: auth ?? 'client_secret_post', basicDecoding: 'either' },
     issuer: ({ origin }) => origin,
     refresh: {
-      policy: refresh,
+      policy: refresh ?? 'rotating',
       lifetimeSeconds: REFRESH_SECONDS,
       graceSeconds: dialect.graceSeconds ?? 0,
       allowsNewScopes: true,
       ...(requiredScope !== undefined && { requiredScope }),
     },
     lifetimeSeconds: dialect.lifetimeSeconds ?? 3600,
-    ...(verificationPath !== undefined && {
-      device: { expiresIn: 900, verificationPath, hasDash: true },
-    }),
+    ...(device && { device: { expiresIn: 900, verificationPath: device.page, hasDash: true } }),
     resource: ({ user, clientId }) =>
-      json(200, user === undefined ? { id: clientId } : { id: user.name, name: namesOf(user).name }),
-    unauthorizedResponse: unauthorized,
+      json(200, user === undefined ? { id: clientId } : { id: user.login, name: namesOf(user).name }),
+    unauthorizedResponse: () => json(401, { message: 'Unauthorized' }, { 'WWW-Authenticate': 'Bearer' }),
   };
+}
+
+function toPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`);
 }
 
 const dialects: readonly Dialect[] = [
@@ -93,24 +83,17 @@ const dialects: readonly Dialect[] = [
     type: 'atlassian',
     tokenUrl: 'https://auth.atlassian.com/oauth/token',
     hosts: /^(?:auth|api)\.atlassian\.com$/,
-    token: /^\/oauth\/token$/,
-    authorize: /^\/authorize$/,
-    resource: /^\/me$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    authorize: '/authorize',
+    resource: '/me',
     requiredScope: 'offline_access',
   },
   {
     type: 'auth0',
     tokenUrl: 'https://{domain}/oauth/token',
-    token: /^\/oauth\/token$/,
-    authorize: /^\/authorize$/,
-    device: /^\/oauth\/device\/code$/,
-    verificationPath: '/activate',
-    revoke: /^\/oauth\/revoke$/,
-    resource: /^\/userinfo$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    authorize: '/authorize',
+    device: { endpoint: '/oauth/device/code', page: '/activate' },
+    revoke: '/oauth/revoke',
+    resource: '/userinfo',
     requiredScope: 'offline_access',
     lifetimeSeconds: 86_400,
   },
@@ -118,20 +101,16 @@ const dialects: readonly Dialect[] = [
     type: 'box',
     tokenUrl: 'https://api.box.com/oauth2/token',
     hosts: /^(?:api|account)\.box\.com$/,
-    token: /^\/oauth2\/token$/,
-    authorize: /^\/api\/oauth2\/authorize$/,
-    revoke: /^\/oauth2\/revoke$/,
-    resource: /^\/2\.0\/users\/me$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    authorize: '/api/oauth2/authorize',
+    revoke: '/oauth2/revoke',
+    resource: '/2.0/users/me',
   },
   {
     type: 'cognito',
     tokenUrl: 'https://{prefix}.auth.{region}.amazoncognito.com/oauth2/token',
-    token: /^\/oauth2\/token$/,
-    authorize: /^\/oauth2\/authorize$/,
-    revoke: /^\/oauth2\/revoke$/,
-    resource: /^\/oauth2\/userInfo$/,
+    authorize: '/oauth2/authorize',
+    revoke: '/oauth2/revoke',
+    resource: '/oauth2/userInfo',
     auth: 'client_secret_basic',
     refresh: 'static',
   },
@@ -139,22 +118,18 @@ const dialects: readonly Dialect[] = [
     type: 'discord',
     tokenUrl: 'https://discord.com/api/oauth2/token',
     hosts: /^discord\.com$/,
-    token: /^\/api\/oauth2\/token$/,
-    authorize: /^\/oauth2\/authorize$/,
-    revoke: /^\/api\/oauth2\/token\/revoke$/,
+    authorize: '/oauth2/authorize',
+    revoke: '/api/oauth2/token/revoke',
     resource: /^\/api(?:\/v\d+)?\/users\/@me$/,
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     lifetimeSeconds: 604_800,
   },
   {
     type: 'dropbox',
     tokenUrl: 'https://api.dropboxapi.com/oauth2/token',
     hosts: /^(?:api\.dropboxapi|www\.dropbox)\.com$/,
-    token: /^\/oauth2\/token$/,
-    authorize: /^\/oauth2\/authorize$/,
-    resource: /^\/2\/users\/get_current_account$/,
-    auth: 'client_secret_post',
+    authorize: '/oauth2/authorize',
+    resource: '/2/users/get_current_account',
     refresh: 'static',
   },
   {
@@ -162,13 +137,12 @@ const dialects: readonly Dialect[] = [
     tokenUrl: 'https://{host}/login/oauth/access_token',
     urlDefaults: { host: 'github.com' },
     hosts: /^(?:api\.)?github\.com$/,
-    token: /^\/login\/oauth\/access_token$/,
-    authorize: /^\/login\/oauth\/authorize$/,
-    device: /^\/login\/device\/code$/,
-    verificationPath: '/login/device',
-    installation: /^(?:\/api\/v3)?\/(?:app\/installations\/\d+\/access_tokens|repos\/[^/]+\/[^/]+\/installation)$/,
+    authorize: '/login/oauth/authorize',
+    device: { endpoint: '/login/device/code', page: '/login/device' },
+    routes: {
+      installation: /^(?:\/api\/v3)?\/(?:app\/installations\/\d+\/access_tokens|repos\/[^/]+\/[^/]+\/installation)$/,
+    },
     resource: /^\/(?:api\/v3\/)?user$/,
-    auth: 'client_secret_post',
     refresh: 'single_use',
     lifetimeSeconds: 28_800,
     response: (standard, { scope }) => ({ ...standard, scope: scope.replaceAll(' ', ',') }),
@@ -187,37 +161,30 @@ const dialects: readonly Dialect[] = [
     type: 'hubspot',
     tokenUrl: 'https://api.hubapi.com/oauth/2026-03/token',
     hosts: /^(?:api\.hubapi|app\.hubspot)\.com$/,
-    token: /^\/oauth\/2026-03\/token$/,
-    authorize: /^\/oauth\/authorize$/,
-    revoke: /^\/oauth\/2026-03\/token\/revoke$/,
-    resource: /^\/account-info\/v3\/details$/,
-    auth: 'client_secret_post',
+    authorize: '/oauth/authorize',
+    revoke: '/oauth/2026-03/token/revoke',
+    resource: '/account-info/v3/details',
     refresh: 'reusable',
     lifetimeSeconds: 1800,
   },
   {
     type: 'keycloak',
     tokenUrl: 'https://{host}/realms/{realm}/protocol/openid-connect/token',
-    token: /^\/realms\/[^/]+\/protocol\/openid-connect\/token$/,
-    authorize: /^\/realms\/[^/]+\/protocol\/openid-connect\/auth$/,
-    device: /^\/realms\/[^/]+\/protocol\/openid-connect\/auth\/device$/,
-    verificationPath: '/device',
-    revoke: /^\/realms\/[^/]+\/protocol\/openid-connect\/revoke$/,
-    resource: /^\/realms\/[^/]+\/protocol\/openid-connect\/userinfo$/,
+    authorize: '/realms/*/protocol/openid-connect/auth',
+    device: { endpoint: '/realms/*/protocol/openid-connect/auth/device', page: '/device' },
+    revoke: '/realms/*/protocol/openid-connect/revoke',
+    resource: '/realms/*/protocol/openid-connect/userinfo',
+    grants: ['password'],
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     lifetimeSeconds: 300,
   },
   {
     type: 'linear',
     tokenUrl: 'https://api.linear.app/oauth/token',
     hosts: /^(?:api\.)?linear\.app$/,
-    token: /^\/oauth\/token$/,
-    authorize: /^\/oauth\/authorize$/,
-    revoke: /^\/oauth\/revoke$/,
-    resource: /^\/graphql$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    authorize: '/oauth/authorize',
+    revoke: '/oauth/revoke',
+    resource: '/graphql',
     graceSeconds: 1800,
     lifetimeSeconds: 86_400,
   },
@@ -226,35 +193,29 @@ const dialects: readonly Dialect[] = [
     tokenUrl: 'https://api.notion.com/v1/oauth/token',
     hosts: /^api\.notion\.com$/,
     jsonRequests: true,
-    token: /^\/v1\/oauth\/token$/,
-    authorize: /^\/v1\/oauth\/authorize$/,
-    revoke: /^\/v1\/oauth\/revoke$/,
-    resource: /^\/v1\/users\/me$/,
+    authorize: '/v1/oauth/authorize',
+    revoke: '/v1/oauth/revoke',
+    resource: '/v1/users/me',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     response: (standard) => ({ ...standard, workspace_id: 'emulated-workspace', scope: undefined }),
   },
   {
     type: 'quickbooks',
     tokenUrl: 'https://oauth.platform.intuit.com/oauth2/v1/tokens/bearer',
     hosts: /^(?:(?:oauth\.platform|appcenter|developer\.api)\.intuit|quickbooks\.api\.intuit)\.com$/,
-    token: /^\/oauth2\/v1\/tokens\/bearer$/,
-    authorize: /^\/connect\/oauth2$/,
-    revoke: /^\/v2\/oauth2\/tokens\/revoke$/,
-    resource: /^\/v3\/company\/\d+\/companyinfo\/\d+$/,
+    authorize: '/connect/oauth2',
+    revoke: '/v2/oauth2/tokens/revoke',
+    resource: '/v3/company/*/companyinfo/*',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     redirectParameters: { realmId: '4620816365000000000' },
   },
   {
     type: 'salesforce',
     tokenUrl: 'https://{host}/services/oauth2/token',
     urlDefaults: { host: 'login.salesforce.com' },
-    token: /^\/services\/oauth2\/token$/,
-    authorize: /^\/services\/oauth2\/authorize$/,
-    revoke: /^\/services\/oauth2\/revoke$/,
-    resource: /^\/services\/oauth2\/userinfo$/,
-    auth: 'client_secret_post',
+    authorize: '/services/oauth2/authorize',
+    revoke: '/services/oauth2/revoke',
+    resource: '/services/oauth2/userinfo',
     refresh: 'static',
     response: (standard, { issuedAt }) => ({
       ...standard,
@@ -266,11 +227,8 @@ const dialects: readonly Dialect[] = [
   {
     type: 'shopify',
     tokenUrl: 'https://{shop}.myshopify.com/admin/oauth/access_token',
-    token: /^\/admin\/oauth\/access_token$/,
-    authorize: /^\/admin\/oauth\/authorize$/,
-    resource: /^\/admin\/api\/[^/]+\/shop\.json$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    authorize: '/admin/oauth/authorize',
+    resource: '/admin/api/*/shop.json',
     graceSeconds: 3600,
     apiHeader: 'x-shopify-access-token',
     response: (standard) => ({ ...standard, token_type: undefined }),
@@ -279,11 +237,9 @@ const dialects: readonly Dialect[] = [
     type: 'slack',
     tokenUrl: 'https://slack.com/api/oauth.v2.user.access',
     hosts: /^slack\.com$/,
-    token: /^\/api\/oauth\.v2\.(?:user\.)?access$/,
-    authorize: /^\/oauth\/v2_user\/authorize$/,
-    resource: /^\/api\/auth\.test$/,
-    auth: 'client_secret_post',
-    refresh: 'rotating',
+    routes: { token: /^\/api\/oauth\.v2\.(?:user\.)?access$/ },
+    authorize: '/oauth/v2_user/authorize',
+    resource: '/api/auth.test',
     lifetimeSeconds: 43_200,
     response: (standard) => ({ ok: true, ...standard, token_type: 'user' }),
     errors: {
@@ -301,22 +257,18 @@ const dialects: readonly Dialect[] = [
     type: 'spotify',
     tokenUrl: 'https://accounts.spotify.com/api/token',
     hosts: /^(?:accounts|api)\.spotify\.com$/,
-    token: /^\/api\/token$/,
-    authorize: /^\/authorize$/,
-    resource: /^\/v1\/me$/,
+    authorize: '/authorize',
+    resource: '/v1/me',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
   },
   {
     type: 'x',
     tokenUrl: 'https://api.x.com/2/oauth2/token',
     hosts: /^(?:api\.)?x\.com$/,
-    token: /^\/2\/oauth2\/token$/,
-    authorize: /^\/i\/oauth2\/authorize$/,
-    revoke: /^\/2\/oauth2\/revoke$/,
-    resource: /^\/2\/users\/me$/,
+    authorize: '/i/oauth2/authorize',
+    revoke: '/2/oauth2/revoke',
+    resource: '/2/users/me',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     requiredScope: 'offline.access',
     lifetimeSeconds: 7200,
   },
@@ -324,11 +276,9 @@ const dialects: readonly Dialect[] = [
     type: 'xero',
     tokenUrl: 'https://identity.xero.com/connect/token',
     hosts: /^(?:identity|login|api)\.xero\.com$/,
-    token: /^\/connect\/token$/,
-    authorize: /^\/identity\/connect\/authorize$/,
-    resource: /^\/connections$/,
+    authorize: '/identity/connect/authorize',
+    resource: '/connections',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     requiredScope: 'offline_access',
     lifetimeSeconds: 1800,
   },
@@ -336,12 +286,10 @@ const dialects: readonly Dialect[] = [
     type: 'zoom',
     tokenUrl: 'https://zoom.us/oauth/token',
     hosts: /^(?:api\.)?zoom\.us$/,
-    token: /^\/oauth\/token$/,
-    authorize: /^\/oauth\/authorize$/,
-    revoke: /^\/oauth\/revoke$/,
-    resource: /^\/v2\/users\/me$/,
+    authorize: '/oauth/authorize',
+    revoke: '/oauth/revoke',
+    resource: '/v2/users/me',
     auth: 'client_secret_basic',
-    refresh: 'rotating',
     grantAliases: { account_credentials: 'client_credentials' },
   },
 ];

@@ -12,7 +12,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>):
       name,
       given_name: given,
       family_name: family,
-      preferred_username: user.name,
+      preferred_username: user.login,
     }),
     ...(scopes.includes('email') && { email, email_verified: true }),
     groups: user.groups,
@@ -20,10 +20,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>):
   };
 }
 
-/**
- * An RFC 6749 server with strict refresh token rotation, at the URLs of custom profiles. Its access tokens are JWTs as
- * RFC 9068 defines them.
- */
+/** An RFC 6749 server with strict refresh token rotation, at the URLs of custom profiles. Its access tokens are JWTs as RFC 9068 defines them. */
 export const custom: EmulatedProvider = {
   type: 'custom',
   isolatedHosts: true,
@@ -94,7 +91,7 @@ export const custom: EmulatedProvider = {
   },
   resource: (subject) => {
     const { user, clientId } = subject;
-    return json(200, { sub: user?.sub ?? user?.name ?? clientId, ...userClaims(subject), ...user?.claims });
+    return json(200, { sub: user?.sub ?? user?.login ?? clientId, ...userClaims(subject), ...user?.claims });
   },
   unauthorizedResponse: () =>
     json(401, { error: 'invalid_token' }, { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),

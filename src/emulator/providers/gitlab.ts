@@ -39,10 +39,10 @@ const scopes =
 function userClaims({ user, scopes: granted, issuer }: Pick<ResourceSubject, 'user' | 'scopes' | 'issuer'>) {
   if (user === undefined) return {};
   const { name, email } = namesOf(user);
-  const username = user.name.split('@')[0] ?? user.name;
+  const username = user.login.split('@')[0] ?? user.login;
   return {
-    sub: user.sub ?? numberOf(user.name, 7),
-    sub_legacy: hashOf(user.name),
+    sub: user.sub ?? numberOf(user.login, 7),
+    sub_legacy: hashOf(user.login),
     name,
     nickname: username,
     preferred_username: username,
@@ -114,11 +114,11 @@ export const gitlab: EmulatedProvider = {
   }),
   resource(subject, { path }) {
     const { user, clientId, scopes: granted } = subject;
-    const id = Number(user?.sub ?? numberOf(user?.name ?? clientId, 7));
+    const id = Number(user?.sub ?? numberOf(user?.login ?? clientId, 7));
     if (path.endsWith('/userinfo')) return json(200, { ...userClaims(subject), ...user?.claims });
     if (path.endsWith('/token/info'))
       return json(200, { resource_owner_id: id, scope: granted, application: { uid: clientId } });
-    return json(200, { id, username: user?.name ?? clientId, name: user && namesOf(user).name, state: 'active' });
+    return json(200, { id, username: user?.login ?? clientId, name: user && namesOf(user).name, state: 'active' });
   },
   unauthorizedResponse: () => json(401, { message: '401 Unauthorized' }),
 };

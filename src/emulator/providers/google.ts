@@ -50,7 +50,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) 
     scopes.includes(scope) || scopes.includes(`https://www.googleapis.com/auth/userinfo.${scope}`);
   const [, domain = ''] = email.split('@');
   return {
-    sub: user.sub ?? numberOf(user.name, 21),
+    sub: user.sub ?? numberOf(user.login, 21),
     ...(has('profile') && { name, given_name: given, family_name: family }),
     ...(has('email') && { email, email_verified: true }),
     // Only accounts of an organization have a domain.

@@ -36,12 +36,12 @@ function hash(name: string): string {
 
 /** The names of a user. What is not configured is derived from the login name. */
 export function namesOf(user: User): { name: string; given: string; family: string; email: string } {
-  const parts = (user.name.split('@')[0] ?? '')
+  const parts = (user.login.split('@')[0] ?? '')
     .split(/[._-]+/)
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1));
-  const given = user.givenName ?? parts[0] ?? '';
-  const family = user.familyName ?? (parts.slice(1).join(' ') || 'Example');
-  const name = user.displayName ?? `${given} ${family}`;
-  const email = user.email ?? (user.name.includes('@') ? user.name : `${user.name}@example.com`);
+  const given = user.given_name ?? parts[0] ?? '';
+  const family = user.family_name ?? (parts.slice(1).join(' ') || 'Example');
+  const name = user.name ?? `${given} ${family}`;
+  const email = user.email ?? (user.login.includes('@') ? user.login : `${user.login}@example.com`);
   return { name, given, family, email };
 }

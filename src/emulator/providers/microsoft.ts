@@ -158,7 +158,7 @@ export const microsoft: EmulatedProvider = {
     const { oid, sub } = userClaims(subject);
     if (path.endsWith('/userinfo'))
       return json(200, { sub, name, given_name: given, family_name: family, email, ...user?.claims });
-    const profile = { id: oid, displayName: name, givenName: given, surname: family, userPrincipalName: user?.name };
+    const profile = { id: oid, displayName: name, givenName: given, surname: family, userPrincipalName: user?.login };
     if (path.endsWith('/users')) return json(200, { value: user === undefined ? [] : [profile] });
     // An app-only token has no user.
     if (user !== undefined) return json(200, profile);
@@ -206,13 +206,13 @@ function audienceOf(scopes: readonly string[]): string {
 /** The claims that all tokens about a user have (learn.microsoft.com, "Access token claims reference"). */
 function userClaims({ user, clientId, target, scopes }: Pick<TokenSubject, 'user' | 'clientId' | 'target' | 'scopes'>) {
   const tid = homeTenant(target);
-  const oid = guidOf(`${tid} ${user?.name ?? clientId}`);
+  const oid = guidOf(`${tid} ${user?.login ?? clientId}`);
   return {
     oid,
     // Pairwise for users; the object id of its service principal for an app.
-    sub: user === undefined ? oid : (user.sub ?? hashOf(clientId, user.name)),
+    sub: user === undefined ? oid : (user.sub ?? hashOf(clientId, user.login)),
     tid,
-    ...(user && scopes.includes('profile') && { name: namesOf(user).name, preferred_username: user.name }),
+    ...(user && scopes.includes('profile') && { name: namesOf(user).name, preferred_username: user.login }),
   };
 }
 

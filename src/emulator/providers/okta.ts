@@ -46,9 +46,9 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) 
   if (user === undefined) return {};
   const { name, given, family, email } = namesOf(user);
   return {
-    sub: user.sub ?? identifierOf('00u', user.name),
+    sub: user.sub ?? identifierOf('00u', user.login),
     ...(scopes.includes('profile') && {
-      ...{ preferred_username: user.name, name, given_name: given, family_name: family },
+      ...{ preferred_username: user.login, name, given_name: given, family_name: family },
       ...{ locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
     }),
     ...(scopes.includes('email') && { email, email_verified: true }),
@@ -124,9 +124,9 @@ export const okta: EmulatedProvider = {
         ver: 1,
         aud: audience ?? (server === '' ? issuer : `api://${server}`),
         cid: clientId,
-        ...(user && { uid: identifierOf('00u', user.name), auth_time: authTime }),
+        ...(user && { uid: identifierOf('00u', user.login), auth_time: authTime }),
         scp: scopes,
-        sub: user?.name ?? clientId,
+        sub: user?.login ?? clientId,
         groups: user?.groups,
       };
     },
@@ -140,8 +140,8 @@ export const okta: EmulatedProvider = {
   }),
   introspection: (standard, { user, clientId }) => ({
     ...standard,
-    ...(user && { uid: identifierOf('00u', user.name) }),
-    sub: user?.name ?? clientId,
+    ...(user && { uid: identifierOf('00u', user.login) }),
+    sub: user?.login ?? clientId,
   }),
   errors,
   errorResponse({ status, body }, kind, now) {

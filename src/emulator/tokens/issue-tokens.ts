@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { publicUrl, requestTarget } from '../endpoints/target.ts';
-import type { EmulatorRequest } from '../messages.ts';
 import type { AccessTokenFormat, IssuedTokens, TokenSubject } from '../provider.ts';
 import type { RequestContext, TokenFamily } from '../realm.ts';
 import type { Claims, User } from '../subjects.ts';
@@ -48,7 +47,6 @@ export interface OpaqueToken {
 /** Issues an access token, and an id token for the scope `openid`. `family` is set if a refresh token belongs to it. */
 export async function issueTokens(
   context: RequestContext,
-  request: EmulatorRequest,
   grant: TokenGrant,
   family?: TokenFamily,
   refreshToken?: string,
@@ -56,7 +54,7 @@ export async function issueTokens(
   const { realm, keys, fault } = context;
   const { scope, grant: grantType } = grant;
   if (fault === 'rotated-jwks') await keys.rotate(false);
-  const subject = describeSubject(context, request, grant, family);
+  const subject = describeSubject(context, grant, family);
   const accessToken = realm.settings.isOpaque
     ? opaqueAccessToken(context, subject, scope)
     : await jwtAccessToken(context, subject);
@@ -80,8 +78,7 @@ type Subject = TokenSubject & Pick<TokenGrant, 'overrides'>;
 
 /** Everything that the claims of the tokens depend on. */
 export function describeSubject(
-  { realm, states, now }: RequestContext,
-  request: EmulatorRequest,
+  { request, realm, states, now }: RequestContext,
   grant: TokenGrant,
   family?: TokenFamily,
 ): Subject {
@@ -89,7 +86,7 @@ export function describeSubject(
   const client = realm.clients.get(clientId);
   const target = requestTarget(realm, request);
   const issuedAt = Math.floor(now / 1000);
-  const lifetime = overrides?.lifetime ?? client?.accessTokenLifetime ?? realm.settings.accessTokenLifetime;
+  const lifetime = overrides?.lifetime ?? client?.access_token_lifetime ?? realm.settings.accessTokenLifetime;
   const { id: familyId = 0, generation = 0 } = family ?? {};
   return {
     issuer: publicUrl(request, realm.provider.issuer(target)),
@@ -116,7 +113,7 @@ export const rfc9068: AccessTokenFormat = {
   claims: ({ issuer, audience, clientId, client, user, scopes, authTime }) => ({
     // Without a resource indicator, the audience is the default resource (RFC 9068 §3).
     aud: audience ?? issuer,
-    sub: user === undefined ? clientId : (user.sub ?? user.name),
+    sub: user === undefined ? clientId : (user.sub ?? user.login),
     client_id: clientId,
     scope: scopes.join(' ') || undefined,
     auth_time: authTime,
@@ -146,7 +143,7 @@ function opaqueAccessToken({ realm, states, fault }: RequestContext, subject: To
   const { aud, iat, exp } = changeClaims(fault, { aud: audience, iat: issuedAt, exp: expiresAt });
   const content: OpaqueToken = provider.stableToken
     ? { clientId, scope, issuer, iat: 0, invalidations: realm.invalidations.get(clientId) ?? 0 }
-    : { clientId, user: user?.name, scope, issuer, aud, iat, exp, id };
+    : { clientId, user: user?.login, scope, issuer, aud, iat, exp, id };
   const token = states.encode(content);
   return provider.encodeAccessToken?.(token) ?? token;
 }
@@ -162,7 +159,7 @@ export async function createIdToken(
   const idClaims = {
     iss: subject.issuer,
     aud: subject.clientId,
-    sub: subject.user?.sub ?? subject.user?.name,
+    sub: subject.user?.sub ?? subject.user?.login,
     iat: subject.issuedAt,
     exp: subject.issuedAt + settings.idTokenLifetime,
     auth_time: subject.authTime,
@@ -194,17 +191,16 @@ function configuredClaims({ user, client }: TokenSubject): Claims {
 /** Issues the first tokens of a user, with a refresh token if the provider issues one for this request. */
 export function issueUserTokens(
   context: RequestContext,
-  request: EmulatorRequest,
   grant: TokenGrant & { readonly user: string },
   offline = true,
 ): Promise<IssuedTokens> {
   const { provider, settings } = context.realm;
   const { requiredScope } = provider.refresh;
   const hasScope = requiredScope === undefined || grant.scope.split(' ').includes(requiredScope);
-  if (settings.refreshPolicy === 'none' || !offline || !hasScope) return issueTokens(context, request, grant);
+  if (settings.refreshPolicy === 'none' || !offline || !hasScope) return issueTokens(context, grant);
   const { clientId, user, scope, audience, authTime } = grant;
   const family = context.realm.createFamily({ clientId, user, scope, audience, authTime });
-  return issueTokens(context, request, grant, family, createRefreshToken(context, family));
+  return issueTokens(context, grant, family, createRefreshToken(context, family));
 }
 
 /** Creates another refresh token of a token family. `lifetime` is in seconds; default: the setting of the provider. */

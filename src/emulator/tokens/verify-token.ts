@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { requestTarget } from '../endpoints/target.ts';
-import { type EmulatorRequest, parseUrl } from '../messages.ts';
+import { parseUrl } from '../messages.ts';
 import type { ResourceSubject } from '../provider.ts';
 import type { Realm, RequestContext, TokenFamily } from '../realm.ts';
 import type { Claims } from '../subjects.ts';
@@ -19,12 +19,8 @@ export interface KnownToken extends ResourceSubject {
 }
 
 /** Recognises an access token by its signature or its message authentication code. */
-export async function findToken(
-  context: RequestContext,
-  request: EmulatorRequest,
-  token: string,
-): Promise<KnownToken | undefined> {
-  const { realm, states, keys } = context;
+export async function findToken(context: RequestContext, token: string): Promise<KnownToken | undefined> {
+  const { realm, states, keys, request } = context;
   const { provider } = realm;
   const target = requestTarget(realm, request);
   const opaque = states.decode<OpaqueToken>(decodeToken(provider.decodeAccessToken, token));

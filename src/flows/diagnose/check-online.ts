@@ -3,7 +3,7 @@ import { parseErrorResponse } from '../../oauth/error-response.ts';
 import { isErrorBody } from '../../oauth/http-response.ts';
 import { describesServer } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
-import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
+import type { InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { registeredTarget } from '../login/authorization-code.ts';
@@ -39,11 +39,7 @@ export async function checkOnline(
   return results;
 }
 
-async function checkProvider(
-  profile: Profile,
-  ports: OnlinePorts,
-  signal: AbortSignal | undefined,
-): Promise<Diagnostic[]> {
+async function checkProvider(profile: Profile, ports: OnlinePorts, signal: AbortSignal | undefined) {
   const results: Diagnostic[] = [];
   const limits = { timeoutMs: TIMEOUT_MS, signal };
   try {
@@ -63,11 +59,7 @@ async function checkProvider(
   return results;
 }
 
-async function readCertificate(
-  { name, url, options }: Profile,
-  { inspectCertificate }: OnlinePorts,
-  limits: Limits,
-): Promise<CertificateInfo | undefined> {
+async function readCertificate({ name, url, options }: Profile, { inspectCertificate }: OnlinePorts, limits: Limits) {
   if (url.protocol !== 'https:') return undefined;
   try {
     return await inspectCertificate(name, url, options.ca?.text, limits);

@@ -36,7 +36,6 @@ export interface BrowserPrompt {
 export interface BrowserLoginOptions {
   /** Port of the redirect. Default: the registered one, else any free port. */
   readonly port: number | undefined;
-  /** Whether to open a browser. */
   readonly open: boolean;
 }
 

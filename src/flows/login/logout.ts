@@ -13,9 +13,7 @@ import { isBoundTo, withLock } from '../token-family.ts';
 export interface FoundLogin {
   readonly profile: string;
   readonly account: string | undefined;
-  /** Key of the login record. */
   readonly key: string;
-  /** Key of the family record. */
   readonly family: string;
 }
 
@@ -80,11 +78,7 @@ export async function revokeToken(
 }
 
 /** The configured revocation endpoint, the provider's documented one, or the one that the metadata of the server names. */
-async function findRevocationEndpoint(
-  login: LoginProfile,
-  client: MetadataPorts,
-  signal: AbortSignal | undefined,
-): Promise<URL | undefined> {
+async function findRevocationEndpoint(login: LoginProfile, client: MetadataPorts, signal: AbortSignal | undefined) {
   const { revocationUrl } = login.endpoints;
   if (revocationUrl !== undefined || login.provider.login !== undefined) return revocationUrl;
   const endpoint = (await findMetadata(login, client, signal))?.revocationUrl;

@@ -15,13 +15,11 @@ const PASSPHRASE = 'set {profile}.options.key_passphrase to the passphrase of th
 
 /** `code` quotes nothing from the file, so that messages may contain it. */
 class Pkcs12Error extends Error {
-  readonly code: string;
-  readonly hint: string;
-
-  constructor(code: string, hint: string) {
+  constructor(
+    readonly code: string,
+    readonly hint: string,
+  ) {
     super(code);
-    this.code = code;
-    this.hint = hint;
   }
 }
 
@@ -138,11 +136,7 @@ async function decrypt(secret: Passphrase, algorithm: BerValue, data: BerValue):
   }
 }
 
-async function deriveCipher(
-  secret: Passphrase,
-  type: string,
-  parameters: BerValue,
-): Promise<{ name: string; key: Buffer; iv: Buffer }> {
+async function deriveCipher(secret: Passphrase, type: string, parameters: BerValue) {
   if (type === `${PBE_SHA1}03`) {
     const sha1 = { name: 'sha1', length: 20, block: 64 };
     const salt = bytesOf(memberAt(parameters, 0));

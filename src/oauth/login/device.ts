@@ -84,9 +84,8 @@ export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: Devic
 
 /** Only http: and https: URIs are shown: users open them. User info would hide the host: `https://microsoft.com@evil.example`. */
 function parsePageUri(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length > MAX_URI_LENGTH || !/^https?:\/\/[^\s/]/i.test(value)) {
+  if (typeof value !== 'string' || value.length > MAX_URI_LENGTH || !/^https?:\/\/[^\s/]/i.test(value))
     return undefined;
-  }
   const { username = '?', password } = parseUrl(value) ?? {};
   return username === '' && password === '' ? escapeControls(value) : undefined;
 }

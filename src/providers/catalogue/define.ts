@@ -1,27 +1,25 @@
 import type { Provider, UrlVariable } from '../provider.ts';
 
-/** A provider of the catalogue. By default, users log in, and nothing is known about a second use of a refresh token. */
-export type CatalogueEntry = Omit<
-  Provider,
-  'grantsByFields' | 'defaultGrant' | 'required' | 'refreshTokenReuse' | 'hints'
-> &
-  Partial<Provider> &
-  Required<Pick<Provider, 'about' | 'tokenUrl'>>;
+/** A provider of the catalogue. By default, users log in with a browser, and nothing is known about a second use of a refresh token. */
+type CatalogueEntry = Partial<Omit<Provider, 'about' | 'login'>> &
+  Required<Pick<Provider, 'type' | 'tokenUrl' | 'clientAuth'>> &
+  NonNullable<Provider['about']> & { readonly login: Partial<NonNullable<Provider['login']>> };
 
 /** Completes an entry: a login is the default, a client without a secret has its own authentication, and the strictest behaviour is assumed (RFC 9700 §4.14.2). */
-export function define(entry: CatalogueEntry): Provider {
-  const { required = {}, ...rest } = entry;
+export function define({ name, documentation, notes, login, required, ...entry }: CatalogueEntry): Provider {
   const isConfidential = entry.clientAuthWithoutSecret === undefined;
   return {
     grantsByFields: [],
     defaultGrant: 'refresh_token',
     refreshTokenReuse: 'revokes_family',
     hints: {},
+    ...entry,
+    about: { name, documentation, notes },
     required: {
       refresh_token: ['client_id', ...(isConfidential ? ['client_secret'] : []), 'refresh_token'],
       ...required,
     },
-    ...rest,
+    login: { preferredFlow: 'browser', ...login },
   };
 }
 

@@ -3,14 +3,12 @@ import { define, hostVariable, labelVariable, machine } from './define.ts';
 /** Auth0. Sources: github.com/auth0/docs-v2; arctic 3.7.0. */
 export const auth0 = define({
   type: 'auth0',
-  about: {
-    name: 'Auth0',
-    documentation: 'https://auth0.com/docs/secure/tokens/refresh-tokens',
-    notes: [
-      'Set audience to the identifier of your API: without it, the access token is opaque.',
-      'If refresh token rotation has an overlap period, set options.refresh_token_reuse: grace and options.grace to its length.',
-    ],
-  },
+  name: 'Auth0',
+  documentation: 'https://auth0.com/docs/secure/tokens/refresh-tokens',
+  notes: [
+    'Set audience to the identifier of your API: without it, the access token is opaque.',
+    'If refresh token rotation has an overlap period, set options.refresh_token_reuse: grace and options.grace to its length.',
+  ],
   tokenUrl: 'https://{domain}/oauth/token',
   required: machine,
   variables: {
@@ -22,7 +20,6 @@ export const auth0 = define({
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   login: {
-    preferredFlow: 'browser',
     authorizationUrl: '/authorize',
     deviceAuthorizationUrl: 'device/code',
     revocationUrl: 'revoke',
@@ -35,14 +32,12 @@ export const auth0 = define({
 /** Keycloak. Sources: keycloak.org/securing-apps/oidc-layers; arctic 3.7.0, github.com/simov/grant. */
 export const keycloak = define({
   type: 'keycloak',
-  about: {
-    name: 'Keycloak',
-    documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
-    notes: [
-      'Old servers have /auth before /realms in their URLs: set url, or use type: oidc with the issuer.',
-      'For a server without TLS on this machine, use type: oidc with the issuer.',
-    ],
-  },
+  name: 'Keycloak',
+  documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
+  notes: [
+    'Old servers have /auth before /realms in their URLs: set url, or use type: oidc with the issuer.',
+    'For a server without TLS on this machine, use type: oidc with the issuer.',
+  ],
   tokenUrl: 'https://{host}/realms/{realm}/protocol/openid-connect/token',
   variables: {
     host: hostVariable('sso.example.com', 'the host of the server, such as sso.example.com'),
@@ -53,7 +48,6 @@ export const keycloak = define({
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   login: {
-    preferredFlow: 'browser',
     authorizationUrl: 'auth',
     deviceAuthorizationUrl: 'auth/device',
     revocationUrl: 'revoke',
@@ -64,11 +58,9 @@ export const keycloak = define({
 /** Amazon Cognito. Sources: docs.aws.amazon.com (token endpoint: Basic with a secret); arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
 export const cognito = define({
   type: 'cognito',
-  about: {
-    name: 'Amazon Cognito',
-    documentation: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html',
-    notes: ['For a custom domain, set url to https://<domain>/oauth2/token.'],
-  },
+  name: 'Amazon Cognito',
+  documentation: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html',
+  notes: ['For a custom domain, set url to https://<domain>/oauth2/token.'],
   required: machine,
   tokenUrl: 'https://{prefix}.auth.{region}.amazoncognito.com/oauth2/token',
   variables: {
@@ -81,23 +73,21 @@ export const cognito = define({
   },
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
-  login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
+  login: { authorizationUrl: 'authorize', revocationUrl: 'revoke' },
 });
 
 /** GitHub OAuth apps, and user and installation tokens of GitHub Apps. Source: github.com/github/docs. */
 export const github = define({
   type: 'github',
-  about: {
-    name: 'GitHub',
-    documentation: 'https://docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
-    notes: [
-      'Tokens of an OAuth app do not expire, and there is no refresh token.',
-      'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
-      'The device flow needs no client secret; it must be enabled in the settings of the app. A login with --browser needs one.',
-      'GitHub has no revocation endpoint: users revoke access in their settings.',
-      'A GitHub App gets a token of one of its installations with options.key_file and installation_id or repository. It expires after one hour.',
-    ],
-  },
+  name: 'GitHub',
+  documentation: 'https://docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  notes: [
+    'Tokens of an OAuth app do not expire, and there is no refresh token.',
+    'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
+    'The device flow needs no client secret; it must be enabled in the settings of the app. A login with --browser needs one.',
+    'GitHub has no revocation endpoint: users revoke access in their settings.',
+    'A GitHub App gets a token of one of its installations with options.key_file and installation_id or repository. It expires after one hour.',
+  ],
   tokenUrl: 'https://{host}/login/oauth/access_token',
   variables: { host: hostVariable('github.example.com', 'the host of GitHub Enterprise Server', 'github.com') },
   apiOrigins: ['https://api.github.com', 'https://github.com'],

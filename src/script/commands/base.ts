@@ -2,8 +2,8 @@ import { isCollection } from '../../config/value.ts';
 import { commandGroup, parameter } from '../command.ts';
 import { contains, displayValue, isSameValue, stringifyValue, testString, testStrings } from '../compare.ts';
 import { isEmptyValue } from '../condition.ts';
-import { lookUp, StepFailure } from '../step-context.ts';
-import { testPattern } from './time-limit.ts';
+import { check, lookUp, StepFailure } from '../step-context.ts';
+import { testPattern } from '../time-limit.ts';
 
 /** Maximum delay of a Node timer. */
 const MAX_WAIT_MS = 2_147_483_647;
@@ -39,46 +39,41 @@ export const baseCommands = [
   base('assertEqual', 'Asserts that two values are equal: scalars are compared as strings, lists and maps by value', {
     parameters: [parameter('expected', 'value', 'Expected value'), actualValue],
     example: 'base.assertEqual: [Ada, "${me.body.givenName}"]',
-    run({ expected, actual }) {
-      if (!isSameValue(expected, actual)) throw new StepFailure('the values differ', { expected, actual });
-    },
+    run: ({ expected, actual }) => check(isSameValue(expected, actual), 'the values differ', { expected, actual }),
   }),
   base('assertNotEqual', 'Asserts that two values differ', {
     parameters: [parameter('expected', 'value', 'Value that is not expected'), actualValue],
     example: 'base.assertNotEqual: ["${before.access_token}", "${after.access_token}"]',
-    run({ expected, actual }) {
-      if (isSameValue(expected, actual)) throw new StepFailure('the values are equal', { actual });
-    },
+    run: ({ expected, actual }) => check(!isSameValue(expected, actual), 'the values are equal', { actual }),
   }),
   base('assertContains', 'Asserts that a string contains a substring, or a list an item', {
     parameters: [searched, parameter('substring', 'value', 'Expected substring or item')],
     example: 'base.assertContains: ["${me.body.mail}", "@contoso.com"]',
     run({ text, substring }) {
-      if (contains(text, substring)) return;
-      throw new StepFailure('does not contain the expected value', { expected: substring, actual: text });
+      const details = { expected: substring, actual: text };
+      check(contains(text, substring), 'does not contain the expected value', details);
     },
   }),
   base('assertNotContain', 'Asserts that a string does not contain a substring, or a list an item', {
     parameters: [searched, parameter('substring', 'value', 'Substring or item that is not expected')],
     example: 'base.assertNotContain: ["${me.text}", "password"]',
-    run({ text, substring }) {
-      if (contains(text, substring)) throw new StepFailure(`contains ${displayValue(substring)}`, { actual: text });
-    },
+    run: ({ text, substring }) =>
+      check(!contains(text, substring), `contains ${displayValue(substring)}`, { actual: text }),
   }),
   base('assertStartsWith', 'Asserts that a string starts with a prefix', {
     parameters: [checkedString, parameter('prefix', 'text', 'Expected prefix')],
     example: 'base.assertStartsWith: ["${me.headers.content-type}", "application/json"]',
     run({ text, prefix }) {
-      if (testStrings(text, prefix, (whole, part) => whole.startsWith(part))) return;
-      throw new StepFailure('does not start with the expected prefix', { expected: prefix, actual: text });
+      const isPrefix = testStrings(text, prefix, (whole, part) => whole.startsWith(part));
+      check(isPrefix, 'does not start with the expected prefix', { expected: prefix, actual: text });
     },
   }),
   base('assertEndsWith', 'Asserts that a string ends with a suffix', {
     parameters: [checkedString, parameter('suffix', 'text', 'Expected suffix')],
     example: 'base.assertEndsWith: ["${me.body.mail}", "@contoso.com"]',
     run({ text, suffix }) {
-      if (testStrings(text, suffix, (whole, part) => whole.endsWith(part))) return;
-      throw new StepFailure('does not end with the expected suffix', { expected: suffix, actual: text });
+      const isSuffix = testStrings(text, suffix, (whole, part) => whole.endsWith(part));
+      check(isSuffix, 'does not end with the expected suffix', { expected: suffix, actual: text });
     },
   }),
   base(
@@ -88,24 +83,20 @@ export const baseCommands = [
       parameters: [parameter('text', 'value', 'String to check'), parameter('regex', 'regex', 'Regular expression')],
       example: 'base.assertMatch: ["${me.body.id}", "^[0-9a-f-]{36}$"]',
       run({ text, regex }) {
-        if (testString(stringifyValue(text), (whole) => testPattern(regex, whole))) return;
-        throw new StepFailure('does not match the regular expression', { expected: regex.source, actual: text });
+        const isMatch = testString(stringifyValue(text), (whole) => testPattern(regex, whole));
+        check(isMatch, 'does not match the regular expression', { expected: regex.source, actual: text });
       },
     },
   ),
   base('assertEmpty', 'Asserts that a value is null or an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertEmpty: "${me.body.errors}"',
-    run({ text }) {
-      if (!isEmptyValue(text)) throw new StepFailure('is not empty', { actual: text });
-    },
+    run: ({ text }) => check(isEmptyValue(text), 'is not empty', { actual: text }),
   }),
   base('assertNotEmpty', 'Asserts that a value is neither null nor an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertNotEmpty: "${token.access_token}"',
-    run({ text }) {
-      if (isEmptyValue(text)) throw new StepFailure('is empty', { actual: text });
-    },
+    run: ({ text }) => check(!isEmptyValue(text), 'is empty', { actual: text }),
   }),
   base('assertVarsPresent', 'Asserts that all variables are defined and not empty', {
     parameters: [parameter('vars', 'names', 'Variables, or members of them such as token.access_token')],
@@ -115,14 +106,14 @@ export const baseCommands = [
       const missing = found.filter(({ value }) => value === undefined).map(({ name }) => `${name} is not defined`);
       const empty = found.filter(({ value }) => value !== undefined && isEmptyValue(value));
       const problems = [...missing, ...empty.map(({ name }) => `${name} is empty`)];
-      if (problems.length > 0) throw new StepFailure(problems.join(', '));
+      check(problems.length === 0, problems.join(', '));
     },
   }),
   base('waitFor', 'Waits for a number of milliseconds', {
     parameters: [parameter('waitMs', 'count', 'Time to wait, in milliseconds')],
     example: 'base.waitFor: 500',
     async run({ waitMs }, { clock, signal }) {
-      if (waitMs > MAX_WAIT_MS) throw new StepFailure(`waitMs must be at most ${MAX_WAIT_MS}`, { actual: waitMs });
+      check(waitMs <= MAX_WAIT_MS, `waitMs must be at most ${MAX_WAIT_MS}`, { actual: waitMs });
       await clock.sleep(waitMs, signal);
     },
   }),

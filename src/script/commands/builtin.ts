@@ -10,20 +10,13 @@ import { oauthCommands, type TokenService } from './ws/oauth.ts';
 import type { HttpPorts } from './ws/send.ts';
 import { xmlCommands } from './xml.ts';
 
-/** Dependencies of the ws commands that send requests. */
-export interface WsPorts extends HttpPorts {
-  readonly tokens: TokenService;
-}
-
-/** Creates the ws commands that send requests. */
-export function wsCommands(ports: WsPorts): Command[] {
-  return [...oauthCommands(ports.tokens), ...headerCommands, ...httpCommands(ports), ...fileCommands(ports)];
-}
-
 /** Creates all built-in commands, in the order in which they are listed. */
-export function builtinCommands(ports: WsPorts): readonly Command[] {
+export function builtinCommands(ports: HttpPorts & { readonly tokens: TokenService }): readonly Command[] {
   return [
-    ...wsCommands(ports),
+    ...oauthCommands(ports.tokens),
+    ...headerCommands,
+    ...httpCommands(ports),
+    ...fileCommands(ports),
     ...jwtCommands,
     ...baseCommands,
     ...jsonCommands(ports.files),

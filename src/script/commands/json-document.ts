@@ -8,7 +8,7 @@ import { escapeControls } from '../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
 import { stringifyValue, testString, testStrings } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import { runWithTimeLimit } from './time-limit.ts';
+import { runWithTimeLimit } from '../time-limit.ts';
 
 /** A path with more matches is a mistake. */
 const MAX_MATCHES = 100_000;
@@ -88,9 +88,8 @@ const metaValidators = new Map<Dialect, InstanceType<Dialect>>();
 
 /** Validates a document against a JSON Schema; returns one message per error. Remote `$ref`s are not fetched. */
 export async function findSchemaErrors(document: JsonDocument, schema: JsonDocument): Promise<readonly string[]> {
-  if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value))) {
+  if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value)))
     throw new StepFailure('the schema must be a map, true or false');
-  }
   const Dialect = await loadDialect(schema);
   const checker = metaValidators.get(Dialect) ?? new Dialect(options);
   // Compiles the meta-schema now, so that the time limit applies only to the schema itself.
@@ -131,11 +130,7 @@ function compile(schema: AnySchema, Dialect: Dialect, checker: InstanceType<Dial
 }
 
 /** Ajv's messages quote the schema but never the document. Member names are added unless the document is a secret. */
-function describeError(
-  { instancePath, keyword, message, params }: ErrorObject,
-  hidden: boolean,
-  secret: boolean,
-): string {
+function describeError({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean) {
   const location = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
   if (secret) return escapeControls(`${location} does not match ${keyword}`);
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;

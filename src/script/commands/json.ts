@@ -2,10 +2,9 @@ import type { Value } from '../../config/value.ts';
 import type { Files } from '../../ports.ts';
 import { type Command, commandGroup, parameter } from '../command.ts';
 import { isSameValue } from '../compare.ts';
-import { type StepContext, StepFailure } from '../step-context.ts';
+import { check, type StepContext } from '../step-context.ts';
 import { findSchemaErrors, type JsonDocument, queryDocument, readDocument } from './json-document.ts';
 
-/** Maximum number of schema errors in a message. */
 const MAX_LISTED = 100;
 
 const group = commandGroup('json');
@@ -29,7 +28,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
       async run(args, context) {
         const { expected } = args;
         const actual = singleOrList(await findNodes(args, context), args.jsonpath, expected);
-        if (!isSameValue(expected, actual)) throw new StepFailure(`${args.jsonpath} differs`, { expected, actual });
+        check(isSameValue(expected, actual), `${args.jsonpath} differs`, { expected, actual });
       },
     }),
     group('assertElementPresent', 'Asserts that a path matches an element, which may be null', {
@@ -44,7 +43,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
       example: 'json.assertElementNotPresent: ["${me.body}", "error"]',
       async run(args, context) {
         const [actual] = await findNodes(args, context);
-        if (actual !== undefined) throw new StepFailure(`${args.jsonpath} matches an element`, { actual });
+        check(actual === undefined, `${args.jsonpath} matches an element`, { actual });
       },
     }),
     group(
@@ -55,8 +54,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         example: 'json.assertElementCount: ["${me.body}", value, 3]',
         async run({ count: expected, ...args }, context) {
           const actual = countElements(await findNodes(args, context));
-          if (actual === expected) return;
-          throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+          check(actual === expected, `${args.jsonpath} matches a different number of elements`, { expected, actual });
         },
       },
     ),
@@ -72,9 +70,9 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         async run(args, context) {
           const document = readDocument(args.json, 'json', context);
           const errors = await findSchemaErrors(document, await readSchema(args.schema, files, context));
-          if (errors.length === 0) return;
           const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : '';
-          throw new StepFailure(`does not match the schema: ${errors.slice(0, MAX_LISTED).join('; ')}${more}`);
+          const shown = errors.slice(0, MAX_LISTED).join('; ');
+          check(errors.length === 0, `does not match the schema: ${shown}${more}`);
         },
       },
     ),
@@ -110,7 +108,7 @@ function countElements(found: readonly Value[]): number {
 
 function singleOrList(found: readonly Value[], path: string, expected?: Value): Value {
   const [first] = found;
-  if (first === undefined) throw new StepFailure(`${path} matches no element`, { expected });
+  check(first !== undefined, `${path} matches no element`, { expected });
   return found.length === 1 ? first : found;
 }
 

@@ -56,9 +56,8 @@ export const jwtCommands = [
       // Wrapping the key masks it in all output.
       const secret = new Secret(requireKey(args.key));
       const key = new TextEncoder().encode(secret.reveal());
-      if (key.length < MIN_KEY_BYTES) {
+      if (key.length < MIN_KEY_BYTES)
         context.log(`the key is shorter than ${MIN_KEY_BYTES} bytes, the minimum of RFC 7518 §3.2`);
-      }
       const claims = new TextEncoder().encode(serializeClaims(args.payload));
       const token = await new CompactSign(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
       context.set(args.var, new Secret(token));
@@ -137,9 +136,8 @@ function verificationFailure(error: unknown, payload: Members): StepFailure {
   const { code, claim, name } = error as { code?: string; claim?: string; name?: string };
   if (code === 'ERR_JWT_EXPIRED')
     return new StepFailure('the token has expired', { actual: formatTime(payload['exp']) });
-  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'nbf' && typeof payload['nbf'] === 'number') {
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'nbf' && typeof payload['nbf'] === 'number')
     return new StepFailure('the token is not valid yet', { actual: formatTime(payload['nbf']) });
-  }
   if (claim !== undefined) return new StepFailure(`the ${claim} of the token is not a timestamp`);
   return new StepFailure(`the token cannot be verified (${code ?? name})`);
 }
@@ -149,7 +147,6 @@ function formatTime(seconds: Value | undefined): string {
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString();
 }
 
-/** Formats a header parameter of the token for a message. */
 function displayHeader(value: Value | undefined): string {
   return value === undefined ? 'none' : excerpt(JSON.stringify(value), 40);
 }
@@ -212,7 +209,6 @@ function parseJwks(text: string): readonly ParsedKey[] {
   });
 }
 
-/** Returns a key with its algorithms; nothing if it has none. */
 function withAlgorithms({ key, kid, alg }: ParsedKey): readonly VerifyingKey[] {
   if (key === undefined || key.symmetricKeySize === 0) return [];
   const algorithms = algorithmsOf(key).filter((name) => alg === undefined || name === alg);

@@ -5,7 +5,7 @@ import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { testString } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import { runWithTimeLimit } from './time-limit.ts';
+import { runWithTimeLimit } from '../time-limit.ts';
 
 /** Result of an XPath: the string value of each node, or one string, number or boolean. */
 export interface Selection {
@@ -115,7 +115,6 @@ function indexNodes(document: Document): Record<string, string> {
 /** `DOCUMENT_POSITION_PRECEDING` and `_FOLLOWING` of the DOM. */
 const [PRECEDING, FOLLOWING] = [2, 4];
 
-/** Returns the next node in the order of the document. */
 function nextNode(node: Node): Node | null {
   if (node.firstChild !== null) return node.firstChild;
   let last: Node | null = node;

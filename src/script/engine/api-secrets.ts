@@ -31,9 +31,8 @@ export function createApiSecrets(unmask: readonly string[], addSecret: (secret: 
     return secret;
   };
   const wrap = (value: Value, path: string, name: string): Value => {
-    if (isCollection(value)) {
+    if (isCollection(value))
       return mapCollection(value, (part, key) => wrap(part, key === undefined ? path : `${path}.${key}`, key ?? name));
-    }
     if (typeof value !== 'string' || value.length < MIN_LENGTH || isUnmasked(path)) return value;
     if (isSecretMember(name, value)) return toSecret(value);
     if (!value.includes('eyJ')) return value;

@@ -6,7 +6,7 @@ import { parseDuration } from '../../profile/options/options.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { stringifyValue } from '../compare.ts';
 import { toNumber } from '../parameter-kinds.ts';
-import { StepFailure } from '../step-context.ts';
+import { check, StepFailure } from '../step-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -61,15 +61,10 @@ function formatDate(date: Date, format: string): string {
 }
 
 function randomBetween(min: Value = '', max: Value = ''): number {
-  const [from, to] = [toNumber(min), toNumber(max)];
+  const [from, to] = [toNumber(min) ?? Number.NaN, toNumber(max) ?? Number.NaN];
+  const areIntegers = Number.isSafeInteger(from) && Number.isSafeInteger(to);
   // `randomInt` supports ranges of less than 2^48.
-  if (
-    !Number.isSafeInteger(from) ||
-    !Number.isSafeInteger(to) ||
-    Number(to) < Number(from) ||
-    Number(to) - Number(from) >= 2 ** 48 - 1
-  ) {
-    throw new StepFailure('random expects two integers, the smaller one first');
-  }
-  return randomInt(Number(from), Number(to) + 1);
+  const isRange = areIntegers && from <= to && to - from < 2 ** 48 - 1;
+  check(isRange, 'random expects two integers, the smaller one first');
+  return randomInt(from, to + 1);
 }

@@ -2,12 +2,11 @@ import { parseJson } from '../../config/json.ts';
 import { toValue } from '../../config/node.ts';
 import { isCollection, toText, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
-import { StepFailure } from '../step-context.ts';
+import { check, StepFailure } from '../step-context.ts';
 import { parseCsv } from './csv.ts';
 import { createResolver } from './run-command.ts';
-import type { Run, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
-/** Maximum number of items of one loop. */
 const MAX_ITEMS = 100_000;
 const MAX_LABEL = 60;
 
@@ -20,35 +19,28 @@ export interface LabelledItem {
 /** Returns the items of a `forEach`: a list, a range, or the rows of a file. */
 export async function readItems(
   items: Value,
-  run: Run,
   scope: Scope,
   responsesOf: Set<number>,
 ): Promise<readonly LabelledItem[]> {
   if (typeof items === 'string' && items.startsWith('@')) {
-    const path = createResolver(run, scope).follow(items.slice(1), scope.source);
+    const path = createResolver(scope).follow(items.slice(1), scope.source);
     if (typeof path !== 'string') throw new StepFailure('the file of forEach must be a path without secrets');
-    const rows = await readRows(
-      path,
-      new TextDecoder().decode(await run.context.readFile(path, scope.source.directory)),
-    );
+    const bytes = await scope.run.context.readFile(path, scope.source.directory);
+    const rows = await readRows(path, new TextDecoder().decode(bytes));
     return labelItems(rows, rows);
   }
-  const resolved = createResolver(run, scope, responsesOf).follow(items, scope.source);
+  const resolved = createResolver(scope, responsesOf).follow(items, scope.source);
   const range = typeof resolved === 'string' ? parseRange(resolved) : undefined;
   const list = range ?? resolved;
-  if (!Array.isArray(list)) {
-    throw new StepFailure('forEach expects a list, a range such as 1..5, or @ and the path of a file', {
-      actual: resolved,
-    });
-  }
+  const message = 'forEach expects a list, a range such as 1..5, or @ and the path of a file';
+  check(Array.isArray(list), message, { actual: resolved });
   return labelItems(list, Array.isArray(items) ? items : []);
 }
 
 /** Labels items with their `name` as it is written in the script or file, else with their number: a response must not change a title. */
 export function labelItems(items: readonly Value[], written: readonly Value[]): readonly LabelledItem[] {
-  if (items.length > MAX_ITEMS) {
-    throw new StepFailure(`forEach has ${items.length} items, more than ${MAX_ITEMS}`, { hint: 'split the list' });
-  }
+  const message = `forEach has ${items.length} items, more than ${MAX_ITEMS}`;
+  check(items.length <= MAX_ITEMS, message, { hint: 'split the list' });
   return items.map((value, index) => ({ value, label: nameOf(written[index]) ?? String(index + 1) }));
 }
 
@@ -80,12 +72,10 @@ export async function readRows(path: string, text: string): Promise<readonly Val
 
 async function parseList(path: string, text: string): Promise<Value> {
   if (/\.json$/i.test(path)) return parseJson(text, path);
-  if (!/\.ya?ml$/i.test(path))
-    throw new StepFailure(`${path} has an unknown format`, { hint: 'use .csv, .json or .yaml' });
+  check(/\.ya?ml$/i.test(path), `${path} has an unknown format`, { hint: 'use .csv, .json or .yaml' });
   const { parseYaml } = await import('../../config/yaml.ts');
   const { root, issues } = parseYaml(text, 3 * MAX_ITEMS);
   const [issue] = issues;
-  if (root === undefined || issue !== undefined)
-    throw new StepFailure(`${path}: ${issue?.message ?? 'the file is empty'}`);
+  check(root !== undefined && issue === undefined, `${path}: ${issue?.message ?? 'the file is empty'}`);
   return toValue(root);
 }

@@ -7,31 +7,20 @@ import { InvalidArgument, kinds, splitLines } from '../parameter-kinds.ts';
 import type { Exchange } from '../result.ts';
 import type { CommandStep } from '../script.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import type { Run, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
-/** A command that is ready to run. Its changes to variables become visible when it has passed: all or none (D2). */
-export interface PreparedCommand {
-  /** Lines that the step has logged. */
-  readonly output: string[];
-  readonly exchanges: Exchange[];
-  /** Numbers of the steps whose responses the command has read so far. */
-  readonly responsesOf: Set<number>;
-  run(number: number): Promise<void>;
-  /** Calls the `onFailure` of the command. */
-  fail(): void;
-}
-
-/** Prepares a command. */
-export function prepareCommand(step: CommandStep, run: Run, scope: Scope): PreparedCommand {
+/** Prepares a command. Its changes to variables become visible when it has passed: all or none (D2). */
+export function prepareCommand(step: CommandStep, scope: Scope) {
+  const { run, source, variables } = scope;
   const { clock, listener, redact } = run.context;
-  const { source, variables } = scope;
   const output: string[] = [];
   const exchanges: Exchange[] = [];
   /** A value of `undefined` removes the variable. */
   const changes: { readonly name: string; readonly value: Value | undefined }[] = [];
+  /** Numbers of the steps whose responses the command has read so far. */
   const responsesOf = new Set<number>();
   // One resolver per step: it caches values, which the next step may change.
-  const resolver = createResolver(run, scope, responsesOf);
+  const resolver = createResolver(scope, responsesOf);
   const context: StepContext = {
     variables,
     source,
@@ -68,7 +57,7 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
     exchanges,
     responsesOf,
     fail: () => step.command.onFailure?.(context),
-    async run(number) {
+    async run(number: number) {
       await step.command.run(
         resolveArguments(step, (value) => resolver.follow(value, source)),
         context,
@@ -88,22 +77,18 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
 }
 
 /** Creates a resolver for the current values of the variables. It adds the steps whose responses it reads to `responsesOf`. */
-export function createResolver(
-  { context, callFunction }: Run,
-  { variables }: Scope,
-  responsesOf = new Set<number>(),
-): Resolver {
+export function createResolver({ run, variables }: Scope, responsesOf = new Set<number>()): Resolver {
+  const { context, callFunction } = run;
   return new Resolver(variables, context.externalSources, callFunction, ({ source }) => {
     for (const step of source.responsesOf ?? []) responsesOf.add(step);
   });
 }
 
 /** Creates the lookup of a condition. */
-export function createLookup(run: Run, scope: Scope): Lookup {
-  const resolver = createResolver(run, scope);
+export function createLookup(scope: Scope): Lookup {
+  const resolver = createResolver(scope);
   const value = (text: string): Value => resolver.follow(text, scope.source);
   return {
-    matches: run.context.matches,
     value,
     isDefined(text) {
       try {
@@ -118,19 +103,15 @@ export function createLookup(run: Run, scope: Scope): Lookup {
 }
 
 /** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */
-function resolveArguments(
-  { command, parameters }: CommandStep,
-  resolve: (value: Value) => Value,
-): Record<string, unknown> {
+function resolveArguments({ command, parameters }: CommandStep, resolve: (value: Value) => Value) {
   const args: Record<string, unknown> = {};
   for (const { name, kind, secret } of command.parameters) {
     const raw = parameters[name];
     if (raw === undefined) continue;
     const value = resolve(kind === 'map' ? splitLines(raw) : raw);
     const converted = kinds[kind].read(value);
-    if (converted instanceof InvalidArgument) {
+    if (converted instanceof InvalidArgument)
       throw new StepFailure(`${name} must be ${converted.expected}`, secret ? {} : { actual: value });
-    }
     args[name] = converted;
   }
   return args;

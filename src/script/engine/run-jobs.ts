@@ -7,9 +7,7 @@ import type { Script } from '../script.ts';
 /** One run of a script. */
 export interface Job {
   readonly script: Script;
-  /** Variables of the first attempt. */
   readonly variables: Variables;
-  /** Loads the variables of another attempt. */
   readonly load: () => Promise<Variables>;
 }
 

@@ -40,13 +40,13 @@ export async function runScript(script: Script, context: RunContext): Promise<Ru
   };
   const run = createRun(script, { ...context, listener: emit });
   const { requests = {} } = script;
-  const scope: Scope = { source, variables, requests, groups: [], phase: undefined, attempt: 1, signal, results };
-  prepareVariables(run, scope);
+  const scope: Scope = { run, source, variables, requests, groups: [], phase: undefined, attempt: 1, signal, results };
+  prepareVariables(scope);
   // After the secrets of the data are known, and before a response is.
   run.titles = createTitles(script, context.redact);
   const name = context.redact(script.name);
   emit({ type: 'run-start', at: startedAt, file, name, steps: countSteps(script) });
-  await runPhases(script, run, scope);
+  await runPhases(script, scope);
   const interrupted = signal.aborted;
   const state = counts.failed > 0 || interrupted ? 'failed' : 'passed';
   const attempts = attempt > 1 ? { attempts: attempt } : {};
@@ -103,13 +103,10 @@ function changeAt(value: Value, [name, ...rest]: readonly string[], change: (val
   return { ...value, [name]: changed };
 }
 
-/**
- * Wraps the variables that are listed as secrets, and evaluates functions in the data of the script once: `${uuid()}` is the same value in
- * all steps.
- */
-function prepareVariables(run: Run, scope: Scope): void {
-  const { variables } = scope;
-  const resolver = createResolver(run, scope);
+/** Wraps the variables that are listed as secrets, and evaluates functions in the data of the script once: `${uuid()}` is the same value in all steps. */
+function prepareVariables(scope: Scope): void {
+  const { run, variables } = scope;
+  const resolver = createResolver(scope);
   for (const variable of [...variables]) {
     const { name, value, source } = variable;
     const isListed = run.isListedSecret(name);

@@ -3,9 +3,8 @@ import type { Value } from '../../config/value.ts';
 import type { Source, Variables } from '../../config/variables.ts';
 import type { Clock } from '../../ports.ts';
 import type { Secret } from '../../redaction/secret.ts';
-import type { Matches } from '../condition.ts';
 import type { Listener } from '../events.ts';
-import type { RequestSettings } from '../request-settings.ts';
+import type { RequestSettings } from '../keys.ts';
 import type { StepResult } from '../result.ts';
 import type { Script, Step } from '../script.ts';
 import type { ApiSecrets } from './api-secrets.ts';
@@ -21,10 +20,8 @@ export interface RunContext extends Masking {
   /** Counted from 1; more than 1 if the whole script is repeated. */
   readonly attempt?: number | undefined;
   readonly listener: Listener;
-  readonly matches: Matches;
   /** Masks a secret in the output of this script; if it `isKnown` before the run, also in what the author of the script has written. */
   addSecret(secret: Secret, isKnown: boolean): void;
-  /** Reads a file that the script names. */
   readFile(path: string, directory: string): Promise<Uint8Array>;
 }
 
@@ -51,7 +48,7 @@ export interface Run {
 
 /** Where a step runs. */
 export interface Scope {
-  /** File of the steps. */
+  readonly run: Run;
   readonly source: Source;
   readonly variables: Variables;
   readonly requests: RequestSettings;
@@ -69,7 +66,6 @@ export type UnnumberedResult = Omit<StepResult, 'number'>;
 
 /** Receives the results of steps in order. */
 export interface ResultSink {
-  /** Number of the next result. */
   readonly next: number;
   add(result: UnnumberedResult): void;
 }

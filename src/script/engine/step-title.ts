@@ -12,10 +12,7 @@ const MAX_PARAMETER = 60;
 
 type Redact = (text: string) => string;
 
-/**
- * Returns the titles of all steps of a script and of the scripts that it runs. They are computed before the run, so that no response can
- * change them.
- */
+/** Returns the titles of all steps of a script and of the scripts that it runs. They are computed before the run, so that no response can change them. */
 export function createTitles(script: Script, redact: Redact): ReadonlyMap<Step, string> {
   const titleOf = (step: Step) => (step.name === undefined ? defaultTitle(step, redact) : redact(step.name));
   return new Map(Array.from(allSteps(script), (step) => [step, titleOf(step)]));
@@ -43,9 +40,8 @@ export function stepTitle({ command, parameters }: CommandStep, redact: Redact =
 }
 
 function maskLiterals(value: Value, secret: boolean): Value {
-  if (isCollection(value)) {
+  if (isCollection(value))
     return mapCollection(value, (part, name = '') => maskLiterals(part, secret || isSecretMember(name, part)));
-  }
   // A single reference without a default is shown: the default could be the secret.
   const isReference = typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
   return secret && !isEmpty(value) && !isReference ? MASK : value;

@@ -3,11 +3,10 @@ import { type ConfigNode, toValue, variablesIn } from '../../config/node.ts';
 import { toText, type Value } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { requestKeys, scriptKeys } from '../keys.ts';
-import type { RequestSettings } from '../request-settings.ts';
+import { MAX_REDIRECTS, type RequestSettings, scriptKeys } from '../keys.ts';
 import type { Script } from '../script.ts';
 import { literalValue, type ParseContext, showKey, suggestHint } from './parse-context.ts';
-import { parseDurationNode, parseFlag, parseInteger, parseName, parseNames, parsePathNode } from './scalars.ts';
+import { duration, flag, integer, names, parseKey, path, type Reader, string } from './scalars.ts';
 import { parseSteps, STEPS_HINT } from './step.ts';
 
 /** Same limit as for variable files. */
@@ -19,6 +18,7 @@ export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>)
   const members = root.kind === 'map' ? root.members : [];
   const find = (key: keyof typeof scriptKeys): ConfigNode<At> | undefined =>
     members.find(({ name }) => name === key)?.node;
+  const parse: ParseScriptKey = (key, reader) => parseKey(key, find(key), reader, context);
   if (root.kind === 'list') {
     context.addIssue(root.at, 'a script must be a map, not a list', 'write steps: and put the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
@@ -31,14 +31,14 @@ export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>)
   }
   checkVersion(find('version'), context);
   return {
-    name: parseName(find('name'), context) ?? source.label.split(/[\\/]/).at(-1) ?? source.label,
+    name: parse('name', string) ?? source.label.split(/[\\/]/).at(-1) ?? source.label,
     source,
-    tags: parseNames('tags', find('tags'), context),
+    tags: parse('tags', names) ?? [],
     data: parseData(find('data'), context),
     rows: parseRows(find('rows'), context),
-    secrets: parseNames('secrets', find('secrets'), context),
-    unmask: parseNames('unmask', find('unmask'), context),
-    requests: parseRequests(find, context),
+    secrets: parse('secrets', names) ?? [],
+    unmask: parse('unmask', names) ?? [],
+    requests: parseRequests(parse, context),
     setup: parseSteps('setup', find('setup'), context),
     steps: parseSteps('steps', find('steps'), context),
     teardown: parseSteps('teardown', find('teardown'), context),
@@ -90,8 +90,8 @@ function parseRows<At>(node: ConfigNode<At> | undefined, context: ParseContext<A
   if (node === undefined) return undefined;
   const hint = 'write rows: users.csv, or a list of maps such as - {user: ada, role: admin}';
   if (node.kind === 'scalar') {
-    const path = parsePathNode('rows', node, context, hint);
-    return path === undefined ? undefined : `@${path.replace(/^@/, '')}`;
+    const file = parseKey('rows', node, { ...path, hint }, context);
+    return file && `@${file.replace(/^@/, '')}`;
   }
   if (node.kind === 'map' || node.items.length === 0) context.addIssue(node.at, 'rows must be a list of maps', hint);
   else {
@@ -103,20 +103,18 @@ function parseRows<At>(node: ConfigNode<At> | undefined, context: ParseContext<A
   return toValue(node);
 }
 
-function parseRequests<At>(
-  find: (key: keyof typeof scriptKeys) => ConfigNode<At> | undefined,
-  context: ParseContext<At>,
-): RequestSettings {
-  const { redirects } = requestKeys;
+type ParseScriptKey = <T>(key: keyof typeof scriptKeys, reader: Reader<T>) => T | undefined;
+
+function parseRequests<At>(parse: ParseScriptKey, { source }: ParseContext<At>): RequestSettings {
   // A script in another directory that this one runs uses the same files.
   const file = (key: 'ca_file' | 'cert_file' | 'cert_key_file'): string | undefined => {
-    const path = parsePathNode(key, find(key), context);
-    return path === undefined || path.startsWith('~') ? path : resolve(context.source.directory, path);
+    const given = parse(key, path);
+    return given === undefined || given.startsWith('~') ? given : resolve(source.directory, given);
   };
   const settings: RequestSettings = {
-    cookies: find('cookies') && parseFlag('cookies', find('cookies'), context),
-    redirects: parseInteger('redirects', find('redirects'), 0, redirects.schema.maximum, context),
-    timeoutMs: parseDurationNode('timeout', find('timeout'), context),
+    cookies: parse('cookies', flag),
+    redirects: parse('redirects', integer(0, MAX_REDIRECTS)),
+    timeoutMs: parse('timeout', duration),
     caFile: file('ca_file'),
     certFile: file('cert_file'),
     certKeyFile: file('cert_key_file'),

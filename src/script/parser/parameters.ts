@@ -24,7 +24,6 @@ export function parseParameters<At>(
   return Object.fromEntries([...given].map(([{ name }, value]) => [name, toValue(value)]));
 }
 
-/** The nodes of the given parameters. */
 type Given<At> = ReadonlyMap<Parameter, ConfigNode<At>>;
 
 /** Returns the items of a parameter list. For a command whose only parameter is a list of names, the list is that parameter. */
@@ -34,12 +33,7 @@ function itemsOf<At>({ parameters }: Command, part: ConfigNode<At>): readonly Co
   return part.kind === 'list' && !(isNameList && part.items.length > 1) ? part.items : [part];
 }
 
-function assignInOrder<At>(
-  command: Command,
-  items: readonly ConfigNode<At>[],
-  at: At,
-  context: ParseContext<At>,
-): Given<At> {
+function assignInOrder<At>(command: Command, items: readonly ConfigNode<At>[], at: At, context: ParseContext<At>) {
   const { parameters } = command;
   const [required, max] = [parameters.filter(({ optional }) => !optional).length, parameters.length];
   if (items.length < required || items.length > parameters.length) {
@@ -53,9 +47,8 @@ function assignInOrder<At>(
 
 function countHint(command: Command, count: number): string {
   const { parameters } = command;
-  if (parameters.length === 1 && count > 1 && parameters[0]?.kind === 'value') {
+  if (parameters.length === 1 && count > 1 && parameters[0]?.kind === 'value')
     return `to pass a list as the only parameter, write - ${commandName(command)}: [[a, b]]`;
-  }
   return parameters.length === 0
     ? `write - ${commandName(command)}:`
     : `the signature is ${commandSignature(command)}${count < parameters.length ? '; write "" for an empty parameter' : ''}`;

@@ -17,9 +17,8 @@ function renderIssue(file: string, issue: ScriptIssue, { bold, red, cyan }: Issu
   const { line, column, path, excerpt, caret = 0, message, hint } = issue;
   const place = line === undefined ? `${file}: ${path ?? ''}` : `${file}:${line}:${column}`;
   const lines = [`${bold(`${escapeControls(place)}:`)} ${escapeControls(message)}`];
-  if (excerpt !== undefined && excerpt !== '') {
+  if (excerpt !== undefined && excerpt !== '')
     lines.push(`    ${excerpt}`, `    ${' '.repeat(countColumns(excerpt.slice(0, caret)))}${red('^')}`);
-  }
   if (hint !== undefined) lines.push(`  ${cyan('→')} ${escapeControls(hint)}`);
   return `${lines.join('\n')}\n`;
 }

@@ -3,20 +3,11 @@ import { hasReference } from '../../config/reference.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { toText, type Value } from '../../config/value.ts';
 import { MAX_TIMES, retryKeys, stepKeys } from '../keys.ts';
+import { isPlainName } from '../parameter-kinds.ts';
 import type { ForEach, Retry, Script, Step } from '../script.ts';
 import { parseParameters } from './parameters.ts';
 import { literalValue, type ParseContext, showKey, suggestHint } from './parse-context.ts';
-import {
-  isVariableName,
-  parseConditionNode,
-  parseDurationNode,
-  parseFlag,
-  parseInteger,
-  parseName,
-  parseNames,
-  parseNumberNode,
-  parsePathNode,
-} from './scalars.ts';
+import { duration, factor, flag, integer, names, parseConditionNode, parseKey, path, string } from './scalars.ts';
 
 /** Hint for a script without steps. */
 export const STEPS_HINT = 'write steps: and a list of commands below it, such as - base.verbose: hello';
@@ -37,11 +28,11 @@ export function parseSteps<At>(key: string, node: ConfigNode<At> | undefined, co
     const what = key === 'steps' ? 'the script has no steps' : `${key} has no steps`;
     context.addIssue(node.at, what, STEPS_HINT);
   }
-  return items.map((item) => parseStep(item, context)).filter((step) => step !== undefined);
+  return items.map((item) => parseStep(item, context, key === 'teardown')).filter((step) => step !== undefined);
 }
 
 /** Parses one step; returns `undefined` if it is neither a known command, a group nor a `run`. */
-function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | undefined {
+function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>, isTeardown: boolean): Step | undefined {
   if (node.kind !== 'map') {
     context.addIssue(node.at, 'a step must be a command with its parameters', stepHint(node, context));
     return undefined;
@@ -50,10 +41,10 @@ function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | 
     node.members.find(({ name }) => name === key)?.node;
   const member = findKind(node, context);
   const settings = {
-    name: parseName(find('name'), context),
+    name: parseKey('name', find('name'), string, context),
     condition: parseConditionNode('if', find('if'), context)?.test,
-    continueOnFailure: parseFlag('continueOnFailure', find('continueOnFailure'), context),
-    always: parseFlag('always', find('always'), context),
+    continueOnFailure: parseKey('continueOnFailure', find('continueOnFailure'), flag, context) ?? false,
+    always: parseKey('always', find('always'), flag, context) || isTeardown,
     ...(find('retry') && { retry: parseRetry(find('retry'), context) }),
     ...(find('forEach') && { forEach: parseForEach(find('forEach'), context) }),
     position: context.positionOf(node.at),
@@ -66,8 +57,8 @@ function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | 
   if (member?.name === 'steps') return { steps: parseSteps('group', member.node, context), ...settings };
   if (member?.name === 'run') {
     const given = parseWith(find('with'), context);
-    const save = parseNames('save', find('save'), context);
-    const run = parsePathNode('run', member.node, context) ?? '';
+    const save = parseKey('save', find('save'), names, context) ?? [];
+    const run = parseKey('run', member.node, path, context) ?? '';
     // The host reads the other script after this one was parsed.
     const step = { run, script: undefined as unknown as Script, with: given, save, ...settings };
     context.includes.push({ path: run, at: member.node.at, setScript: (script) => Object.assign(step, { script }) });
@@ -111,12 +102,10 @@ function findKind<At>({ members, at }: MapNode<At>, context: ParseContext<At>): 
     }
   }
   const [first, second] = found;
-  if (second !== undefined) {
+  if (second !== undefined)
     context.addIssue(second.at, 'unexpected second command in one step', 'start a new step with -');
-  }
-  if (first === undefined && !isMisspelt) {
+  if (first === undefined && !isMisspelt)
     context.addIssue(at, 'the step has no command', `${STEP_HINT}, or add steps: or run:`);
-  }
   return first;
 }
 
@@ -131,14 +120,13 @@ function parseRetry<At>(node: ConfigNode<At> | undefined, context: ParseContext<
   }
   const find = (key: keyof typeof retryKeys) => members.find(({ name }) => name === key)?.node;
   const times = node.kind === 'map' ? find('times') : node;
-  if (times === undefined) {
+  if (times === undefined)
     context.addIssue(node.at, 'retry has no times', `write retry: {times: 10, interval: 500ms}; at most ${MAX_TIMES}`);
-  }
   return {
-    times: parseInteger('retry: times', times, 1, MAX_TIMES, context) ?? 1,
-    intervalMs: parseDurationNode('retry: interval', find('interval'), context) ?? DEFAULT_INTERVAL_MS,
-    backoff: parseNumberNode('retry: backoff', find('backoff'), 1, context) ?? 1,
-    maxMs: parseDurationNode('retry: max', find('max'), context) ?? DEFAULT_MAX_MS,
+    times: parseKey('retry: times', times, integer(1, MAX_TIMES), context) ?? 1,
+    intervalMs: parseKey('retry: interval', find('interval'), duration, context) ?? DEFAULT_INTERVAL_MS,
+    backoff: parseKey('retry: backoff', find('backoff'), factor, context) ?? 1,
+    maxMs: parseKey('retry: max', find('max'), duration, context) ?? DEFAULT_MAX_MS,
     until: parseConditionNode('until', find('until'), context),
   };
 }
@@ -153,15 +141,13 @@ function parseForEach<At>(node: ConfigNode<At> | undefined, context: ParseContex
     return undefined;
   }
   const { name, at, node: items } = member;
-  if (!isVariableName(name)) {
+  if (!isPlainName(name))
     context.addIssue(at, `forEach: ${showKey(name)} is not a variable name: use letters, digits and _`);
-  }
   literalValue(items, context);
   const text = items.kind === 'scalar' && typeof items.value === 'string' ? items.value : '';
   const isText = hasReference(text) || /^@.|^\s*-?\d+\s*\.\.\s*-?\d+\s*$/.test(text);
-  if (items.kind !== 'list' && !isText) {
+  if (items.kind !== 'list' && !isText)
     context.addIssue(items.at, 'forEach must be a list, a range, a reference or @ and a path', FOR_EACH_HINT);
-  }
   return { variable: name, items: toValue(items) };
 }
 
@@ -172,7 +158,7 @@ function parseWith<At>(node: ConfigNode<At> | undefined, context: ParseContext<A
     return {};
   }
   for (const { name, at, node: part } of node.members) {
-    if (!name.split('.').every(isVariableName)) context.addIssue(at, `with: ${showKey(name)} is not a variable name`);
+    if (!name.split('.').every(isPlainName)) context.addIssue(at, `with: ${showKey(name)} is not a variable name`);
     literalValue(part, context);
   }
   return toValue(node) as Readonly<Record<string, Value>>;

@@ -1,7 +1,7 @@
 import { quoteShellArgument } from '../../profile/profile.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import type { Exchange } from '../result.ts';
+import type { Exchange, ShownPart } from '../result.ts';
 
 /** Formats a request as a curl command for a POSIX shell. Each masked secret is a variable of the shell, such as `$TOKEN`. */
 export function curlCommand({ method, url, headers, body, parts }: Exchange['request']): string {
@@ -32,9 +32,7 @@ function dataOption(text: string): string {
   return `${isMaskedField ? '--data-urlencode' : '--data-raw'} ${quoteWithVariables(text)}`;
 }
 
-type Part = NonNullable<Exchange['request']['parts']>[number];
-
-function partOption({ name, value = '', file }: Part): string {
+function partOption({ name, value = '', file }: ShownPart): string {
   if (file === undefined) return `--form-string ${quoteWithVariables(`${name}=${value}`)}`;
   if (name === undefined) return `--data-binary ${quoteShellArgument(`@${file}`)}`;
   // In quotes, curl does not split a path at commas and semicolons.

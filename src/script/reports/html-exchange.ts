@@ -30,9 +30,7 @@ export function exchangeHtml(exchange: Exchange, id: string): string {
 </section>`;
 }
 
-type Message = Pick<Exchange['request'], 'headers' | 'body'>;
-
-function messageHtml({ headers, body }: Message): string {
+function messageHtml({ headers, body }: Pick<Exchange['request'], 'headers' | 'body'>): string {
   const head = headers.map(([name, value]) => `<b>${lineHtml(name)}:</b> ${lineHtml(value)}`).join('\n');
   const text = body === undefined || body === '' ? '' : indentJson(truncate(body, MAX_TEXT));
   const parts = [...(head === '' ? [] : [head]), ...(text === '' ? [] : [escapeHtml(text)])];

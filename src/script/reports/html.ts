@@ -84,7 +84,6 @@ function failedHeading({ scripts, steps }: Totals, { runs }: Report): string {
   return runs.some(({ interrupted }) => interrupted) ? 'Interrupted' : `${scripts.failed} scripts failed`;
 }
 
-/** Renders the share of each state as a bar. */
 function shareHtml({ steps }: Totals): string {
   const all = sumCounts(steps);
   if (all === 0) return '';

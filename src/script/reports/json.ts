@@ -69,10 +69,8 @@ function toStep(step: StepResult) {
   };
 }
 
-type Headers = Exchange['request']['headers'];
-
 function toExchange({ request, response, startedAt, elapsedMs }: Exchange) {
-  const toHeaders = (headers: Headers) => headers.map(([name, value]) => ({ name, value }));
+  const toHeaders = (headers: Exchange['request']['headers']) => headers.map(([name, value]) => ({ name, value }));
   const { method, url, headers, body } = request;
   return {
     request: { method, url, headers: toHeaders(headers), body },

@@ -49,7 +49,6 @@ export function createProgress(
 function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) => string {
   const { bold, dim, yellow } = style;
   const names = new Map<string, string>();
-  /** File of the script whose steps were printed last. */
   let currentFile = '';
   return (event) => {
     const { file } = event;
@@ -61,9 +60,8 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
       currentFile = file;
       return (isChanged ? heading : '') + (verbose ? formatStep(event.step, style) : formatOutput(event.step, style));
     }
-    if (event.type === 'step-retry' && verbose) {
+    if (event.type === 'step-retry' && verbose)
       return `${dim(`  … attempt ${event.attempt}: ${toVisibleLine(fullTitle(event.step))}  ${event.step.state}`)}\n`;
-    }
     if (event.type !== 'run-end') return '';
     currentFile = '';
     const columns = [

@@ -23,9 +23,8 @@ export function parseReports(given: readonly string[], cwd: string): ReportFile[
   const issues: string[] = [];
   const reports = given.map((text) => {
     const [, kind = '', path = '', cases] = /^(\w+)=(.+?)(?:,cases=(scripts|steps))?$/s.exec(text) ?? [];
-    if (!Object.hasOwn(writers, kind) || (cases !== undefined && kind !== 'junit') || /,cases=[^,]*$/.test(path)) {
+    if (!Object.hasOwn(writers, kind) || (cases !== undefined && kind !== 'junit') || /,cases=[^,]*$/.test(path))
       issues.push(`invalid --report "${escapeControls(text)}"`);
-    }
     return { kind, file: path, ...(cases !== undefined && { cases }) } as ReportFile;
   });
   if (issues.length === 0) return prepareReports(reports, cwd);

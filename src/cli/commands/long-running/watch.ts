@@ -6,21 +6,17 @@ import { type TokenResult, usableUntil } from '../../../flows/token-cache.ts';
 import { readIdToken } from '../../../oauth/id-token.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import type { Secret } from '../../../redaction/secret.ts';
-import { invalidFlag, usageError } from '../../args.ts';
-import { type Context, durationFlag, warn } from '../../context.ts';
+import { usageError } from '../../args.ts';
+import { type Context, durationFlag, tokenFlag, warn } from '../../context.ts';
 import { type OpenClient, withClient } from '../../with-client.ts';
 import { getTokenIn, warnIfEmulated } from '../token.ts';
-
-/** The members of a token response that `--token` accepts. */
-const MEMBERS = ['access_token', 'id_token'];
 
 /** `watch <profile> --file <path>`: writes a token to a file and replaces it before it expires, until the command is stopped. */
 export async function runWatch(context: Context): Promise<number> {
   const { args, environment, signal } = context;
   const [file] = args.values.get('file') ?? [];
   if (file === undefined) throw usageError('--file is missing', 'write --file PATH');
-  const [member = 'access_token'] = args.values.get('token') ?? [];
-  if (!MEMBERS.includes(member)) throw invalidFlag('token', member, MEMBERS.join(' or '), 'id_token');
+  const member = tokenFlag(context);
   const path = resolve(environment.cwd, file);
   return withClient(context, async (open) => {
     const source = freshTokens(context, open, args.positionals[0] ?? '', member);
@@ -92,12 +88,7 @@ export function freshTokens(
 }
 
 /** The ID token of a response. Its own `exp` applies: it may differ from the lifetime of the access token. */
-function toFreshIdToken(
-  response: TokenResult['token']['response'],
-  name: string,
-  now: number,
-  ttlMs: number,
-): FreshToken {
+function toFreshIdToken(response: TokenResult['token']['response'], name: string, now: number, ttlMs: number) {
   const { value, issuedAt = now, expiresAt } = readIdToken(response, name);
   if (expiresAt !== undefined) return { value, usableUntil: usableUntil(expiresAt, issuedAt, ttlMs) };
   throw new OAuthProfileError('response_unreadable', `the id_token of ${name} has no expiry`, {

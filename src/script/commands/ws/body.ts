@@ -8,7 +8,7 @@ import { attempt } from '../../attempt.ts';
 import { displayValue, stringifyValue, toJson } from '../../compare.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
 import type { Exchange } from '../../result.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 import { isTokenEndpoint } from './url.ts';
 
@@ -58,7 +58,6 @@ export async function readBody(
   return { pieces: [text], contentType, secret: text instanceof Secret, shown: String(text) };
 }
 
-/** Reads a file and resolves its references. */
 async function readTemplate(path: string, context: StepContext, files: Files): Promise<Body> {
   const template = new TextDecoder().decode(await files.read(path, context.source.directory));
   const text = stringifyValue(context.resolve(template));
@@ -89,11 +88,9 @@ function encodeField(text: string): string {
 /** Reads a GraphQL body: the query, or a map of `query`, `variables` and `operationName`. */
 export async function readGraphqlBody(value: Value, context: StepContext, files: Files): Promise<Body> {
   const request = isCollection(value) ? value : parseGraphqlRequest(await readGraphqlText(value, context, files));
-  if (Array.isArray(request) || isEmpty((request as { readonly query?: Value }).query)) {
-    throw new StepFailure('body contains no GraphQL query', {
-      hint: 'pass the query, or a map of query, variables and operationName',
-    });
-  }
+  const hasQuery = !Array.isArray(request) && !isEmpty((request as { readonly query?: Value }).query);
+  const hint = 'pass the query, or a map of query, variables and operationName';
+  check(hasQuery, 'body contains no GraphQL query', { hint });
   return jsonBody(request, context);
 }
 
@@ -102,7 +99,6 @@ function jsonBody(value: Value, { apiSecrets }: StepContext): Body {
   return { pieces: toJson(value), contentType: JSON_TYPE, secret: holdsSecret(value), shown };
 }
 
-/** Returns the media type of a file by its extension. */
 function mediaTypeOf(path: string): string {
   const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const found = Object.entries(mediaTypes).find(([, extensions]) => extensions.split(' ').includes(extension));
@@ -202,8 +198,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
 function* fieldsOf(map: Fields, parameter: string): Iterable<readonly [name: string, value: Scalar]> {
   for (const [name, values] of Object.entries(map)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      if (isCollection(value))
-        throw new StepFailure(`${parameter}: ${name} is a list or map and cannot be a form field`);
+      check(!isCollection(value), `${parameter}: ${name} is a list or map and cannot be a form field`);
       yield [name, value];
     }
   }

@@ -7,9 +7,8 @@ import { MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { commandGroup, parameter } from '../../command.ts';
 import { testString } from '../../compare.ts';
-import { lookUp, type StepContext, StepFailure } from '../../step-context.ts';
+import { check, lookUp, type StepContext } from '../../step-context.ts';
 
-/** A header of the script. */
 interface HeaderEntry {
   readonly name: string;
   /** Value of a header that is not a secret. */
@@ -166,24 +165,19 @@ export const headerCommands = [
 ];
 
 function setHeader(name: string | Secret, value: string | Secret, context: StepContext): void {
-  if (typeof name !== 'string' || !isHeaderName(name)) {
-    throw new StepFailure(`invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
-  }
-  if (isForbiddenHeader(name)) throw new StepFailure(`the header ${name} cannot be set: it is set automatically`);
-  if (!testString(value, isHeaderValue)) {
-    throw new StepFailure(
-      `the value of the header ${name} contains line breaks, control characters or non-ASCII characters`,
-      { hint: 'a value from a file often ends with a line break; encode other characters as the API requires' },
-    );
-  }
+  const isName = typeof name === 'string' && isHeaderName(name);
+  check(isName, `invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
+  check(!isForbiddenHeader(name), `the header ${name} cannot be set: it is set automatically`);
+  const message = `the value of the header ${name} contains line breaks, control characters or non-ASCII characters`;
+  const hint = 'a value from a file often ends with a line break; encode other characters as the API requires';
+  check(testString(value, isHeaderValue), message, { hint });
   headersOf(context).set(name, value);
 }
 
 function readVariable(name: string | Secret, context: StepContext): string | Secret {
   const value = typeof name === 'string' ? lookUp(parsePath(name), context) : undefined;
-  if (value === undefined) throw new StepFailure(`the variable ${escapeControls(String(name))} is not defined`);
-  if (isCollection(value))
-    throw new StepFailure(`${String(name)} is a list or map and cannot be the value of a header`);
+  check(value !== undefined, `the variable ${escapeControls(String(name))} is not defined`);
+  check(!isCollection(value), `${String(name)} is a list or map and cannot be the value of a header`);
   return toText(value);
 }
 

@@ -2,7 +2,7 @@ import { member } from '../../../config/resolver.ts';
 import { excerpt } from '../../../redaction/sanitize.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue, isSameValue } from '../../compare.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import { formBody, readBody, readGraphqlBody } from './body.ts';
 import { dropPendingHeaders } from './headers.ts';
 import { getResponse, storePayload, toResponse } from './response.ts';
@@ -122,11 +122,9 @@ export function httpCommands(ports: HttpPorts): Command[] {
         const name = String(args.name);
         const actual = member(getResponse(args.var, context).headers, [name]);
         const { expected } = args;
-        if (actual === undefined)
-          throw new StepFailure(`the response has no header ${excerpt(name, MAX_STATUS)}`, { expected });
+        check(actual !== undefined, `the response has no header ${excerpt(name, MAX_STATUS)}`, { expected });
         const value = Array.isArray(actual) ? actual.join(', ') : actual;
-        if (!isSameValue(expected, value))
-          throw new StepFailure(`the header ${name} differs`, { expected, actual: value });
+        check(isSameValue(expected, value), `the header ${name} differs`, { expected, actual: value });
       },
     }),
     ws('assertTime', 'Asserts that a response arrived within a time', {
@@ -137,11 +135,8 @@ export function httpCommands(ports: HttpPorts): Command[] {
       example: 'ws.assertTime: [me, 2000]',
       run(args, context) {
         const { elapsedMs } = getResponse(args.var, context);
-        if (elapsedMs <= args.maxMs) return;
-        throw new StepFailure('the response took too long', {
-          expected: `at most ${args.maxMs} ms`,
-          actual: `${elapsedMs} ms`,
-        });
+        const details = { expected: `at most ${args.maxMs} ms`, actual: `${elapsedMs} ms` };
+        check(elapsedMs <= args.maxMs, 'the response took too long', details);
       },
     }),
   ];

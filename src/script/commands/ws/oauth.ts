@@ -2,14 +2,16 @@ import { parseJson } from '../../../config/json.ts';
 import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables, wrapSecretsByName } from '../../../config/variables.ts';
 import { OAuthProfileError, ProviderError } from '../../../errors.ts';
+import type { Send, WireRequest } from '../../../ports.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf, isSecretHeader, type ProofSource, showSecretHeader } from './headers.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { headersOf, type ProofSource } from './headers.ts';
+import { MAX_SHOWN, showHeaders } from './response.ts';
 import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
@@ -30,18 +32,8 @@ export interface TokenService {
 
 /** A request to a token endpoint and its response, with their secrets. */
 interface TokenExchange {
-  readonly request: {
-    readonly url: URL;
-    readonly headers: Readonly<Record<string, string | Secret>>;
-    readonly body: string;
-  };
-  readonly response:
-    | {
-        readonly status: number;
-        readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-        readonly body: string;
-      }
-    | undefined;
+  readonly request: Pick<WireRequest, 'url' | 'headers' | 'body'>;
+  readonly response: Awaited<ReturnType<Send>> | undefined;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly elapsedMs: number;
@@ -80,9 +72,8 @@ export function oauthCommands(tokens: TokenService): Command[] {
       ],
       example: 'ws.oauthProfile: [token, graph]',
       async run(args, context) {
-        if (typeof args.profile !== 'string' || args.profile === '') {
+        if (typeof args.profile !== 'string' || args.profile === '')
           throw new StepFailure('profile must be the name of a profile and must not contain a secret');
-        }
         const saving = saveToken(args.profile, context.variables, args.var, context, tokens);
         await (args.expectError === undefined
           ? saving
@@ -102,9 +93,8 @@ export function oauthCommands(tokens: TokenService): Command[] {
       async run(args, context) {
         const fields = [...flattenFields(args.auth, '')];
         const reserved = fields.find(({ name }) => name === 'url' || name === 'type');
-        if (reserved !== undefined) {
+        if (reserved !== undefined)
           throw new StepFailure(`auth must not contain ${reserved.name}: the parameter url sets the token endpoint`);
-        }
         const entries = [{ name: 'type', value: 'custom' }, { name: 'url', value: args.url }, ...fields].map(
           ({ name, value }): Entry => ({ name: `${INLINE_PROFILE}.${name}`, value, literal: true }),
         );
@@ -117,29 +107,20 @@ export function oauthCommands(tokens: TokenService): Command[] {
 
 /** Waits for a token request that the provider must reject with an error, and saves the error. */
 async function expectError(saving: Promise<void>, expected: string, name: string, context: StepContext): Promise<void> {
-  const error = await saving.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error: unknown = await saving.catch((reason) => reason);
   if (error === undefined) {
     context.remove(name);
     throw new StepFailure('the provider issued a token', { expected: `the error ${expected}`, actual: 'a token' });
   }
   if (!(error instanceof ProviderError)) throw error;
   const { error: actual = '', description, status } = error.provider;
-  if (actual !== expected)
-    throw new StepFailure(`the provider returned another error: ${error.message}`, { expected, actual });
+  check(actual === expected, `the provider returned another error: ${error.message}`, { expected, actual });
   context.set(name, { error: actual, ...(description !== undefined && { error_description: description }), status });
 }
 
 /** Describes a token request and its response for reports; names decide what is a secret. */
 function toTokenReport({ request, response, startedAt, elapsedMs }: TokenExchange, context: StepContext): Exchange {
   const { redact } = context;
-  const showHeaders = (headers: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(headers, ([name, value]) => [
-      name,
-      isSecretHeader(name) ? showSecretHeader(value) : redact(String(value)),
-    ]);
   const form = request.body.split('&').map((field) => {
     const [name = '', value = ''] = [...new URLSearchParams(field)][0] ?? [];
     return isSensitiveName(name) && value !== '' ? `${field.split('=')[0]}=${MASK}` : redact(field);
@@ -147,23 +128,17 @@ function toTokenReport({ request, response, startedAt, elapsedMs }: TokenExchang
   const sent = {
     method: 'POST',
     url: redact(showUrl(request.url, context)),
-    headers: showHeaders(Object.entries(request.headers)),
+    headers: showHeaders(Object.entries(request.headers), context),
     body: form.join('&'),
   };
   if (response === undefined) return { request: sent, startedAt, elapsedMs };
-  const { status, headers, body } = response;
+  const { status, body } = response;
   const parsed = attempt(() => parseJson(body, 'body'));
   const shown = parsed === undefined ? body : displayValue(wrapSecretsByName('', parsed));
   const shownBody = body === '' ? {} : { body: displayText(shown, MAX_SHOWN, redact) };
-  return {
-    request: sent,
-    response: { status, headers: showHeaders(Object.entries(headers)), ...shownBody },
-    startedAt,
-    elapsedMs,
-  };
+  const headers = showHeaders(Object.entries(response.headers), context);
+  return { request: sent, response: { status, headers, ...shownBody }, startedAt, elapsedMs };
 }
-
-const MAX_SHOWN = 16_384;
 
 /** Nested maps become dotted names. */
 function* flattenFields(

@@ -8,7 +8,6 @@ import type { Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
 import { parseCsv } from '../../engine/csv.ts';
-import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { isSecretHeader, showSecretHeader } from './headers.ts';
@@ -136,49 +135,40 @@ function isDeeper(value: Value, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 
-/** Returns the charset of the byte order mark; by default UTF-8. */
 function charsetOfBom([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-const MAX_SHOWN = 16_384;
+/** Maximum length of a body in a report, in characters. */
+export const MAX_SHOWN = 16_384;
 
 /** A request for reports; known secrets are not yet masked. */
-export interface SentRequest {
+interface SentRequest {
   readonly method: string;
   readonly shownUrl: string;
   readonly headers: readonly (readonly [name: string, value: string | Secret])[];
-  readonly body: Pick<Body, 'shown' | 'parts'> | undefined;
-  /** Epoch milliseconds. */
-  readonly startedAt: number;
+  readonly body: Body | undefined;
 }
 
-/** Describes a request and its response for reports. Secrets are masked before bodies are truncated. */
-export function toExchange(
-  { method, shownUrl, headers, body, startedAt }: SentRequest,
-  response: ApiResponse | undefined,
-  decoded: DecodedBody | undefined,
-  elapsedMs: number,
-  context: StepContext,
-): Exchange {
+/** Describes a request for reports. Secrets are masked before bodies are truncated. */
+export function showRequest({ method, shownUrl, headers, body }: SentRequest, context: StepContext) {
   const { redact } = context;
-  const shownHeaders = (list: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(list, ([name, value]) => [name, showHeader(name, value, context)]);
-  const request = {
+  return {
     method,
     url: redact(shownUrl),
-    headers: shownHeaders(headers),
+    headers: showHeaders(headers, context),
     ...(body !== undefined && { body: displayText(body.shown, MAX_SHOWN, redact) }),
     ...(body?.parts !== undefined && {
       parts: body.parts.map((part) => ({ ...part, ...(part.value && { value: redact(part.value) }) })),
     }),
   };
-  if (response === undefined) return { request, startedAt, elapsedMs };
-  const { status } = response;
-  const responseBody = response.body.length > 0 ? { body: showBody(response, decoded, MAX_SHOWN, redact) } : {};
-  const responseHeaders = shownHeaders(Object.entries(response.headers));
-  return { request, response: { status, headers: responseHeaders, ...responseBody }, startedAt, elapsedMs };
+}
+
+/** Describes a response for reports. */
+export function showResponse(response: ApiResponse, decoded: DecodedBody | undefined, context: StepContext) {
+  const body = response.body.length > 0 ? { body: showBody(response, decoded, MAX_SHOWN, context.redact) } : {};
+  return { status: response.status, headers: showHeaders(Object.entries(response.headers), context), ...body };
 }
 
 /** Returns the start of a response body; for binary data its size and type. */
@@ -188,11 +178,15 @@ export function showBody(
   length: number,
   redact: (text: string) => string,
 ): string {
-  if (decoded === undefined || !isTextual(response) || response.body.length > MAX_REDACTED) {
+  if (decoded === undefined || !isTextual(response) || response.body.length > MAX_REDACTED)
     return `<${response.body.length} bytes of ${mediaTypeOfResponse(response) || 'unknown type'}>`;
-  }
   const { text, body } = decoded;
   return displayText(holdsSecret(body) ? displayValue(body) : text, length, redact);
+}
+
+/** Formats headers for reports; only the scheme of credentials is shown. */
+export function showHeaders(headers: Iterable<readonly [string, unknown]>, context: StepContext): [string, string][] {
+  return Array.from(headers, ([name, value]) => [name, showHeader(name, value, context)]);
 }
 
 function showHeader(name: string, value: unknown, context: StepContext): string {

@@ -2,12 +2,12 @@ import type { ApiLimits, ApiResponse, CallApi, Files, TlsFiles } from '../../../
 import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
-import type { RequestSettings } from '../../request-settings.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
+import type { RequestSettings } from '../../keys.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { cookieHeader, cookiesOf } from './cookies.ts';
 import { headersOf } from './headers.ts';
-import { type DecodedBody, decodeBody, toExchange } from './response.ts';
+import { type DecodedBody, decodeBody, showRequest, showResponse } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -61,7 +61,7 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
     const proofs = headersOf(context).findProofs(headers);
     const proof: Header[] = proofs === undefined ? [] : [['DPoP', proofs.create(method, url)]];
     const sentHeaders = [...withCookies(headers, url, context), ...proof];
-    const sent = { method, shownUrl: shown, headers: sentHeaders, body, startedAt: attemptAt };
+    const sent = { method, shownUrl: shown, headers: sentHeaders, body };
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
     let response: ApiResponse | undefined;
@@ -71,7 +71,9 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
       cookiesOf(context)?.store(url, response.headers['set-cookie'], clock.now());
       decoded = decodeBody(response, url, context);
     } finally {
-      context.record(toExchange(sent, response, decoded, clock.now() - attemptAt, context));
+      const request = showRequest(sent, context);
+      const received = response && { response: showResponse(response, decoded, context) };
+      context.record({ request, ...received, startedAt: attemptAt, elapsedMs: clock.now() - attemptAt });
     }
     const { status, headers: received } = response;
     if (proofs?.acceptNonce(url, { status, headers: received }) && !hasNonce) {
@@ -154,9 +156,8 @@ function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: strin
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const target = parseUrl(location, url);
-  if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
+  if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '')
     throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
-  }
   if (url.protocol === 'https:' && target.protocol === 'http:') {
     const problem = 'which is not encrypted: the redirect is not followed';
     throw new StepFailure(`${shown} redirects to ${target.origin}, ${problem} (HTTP ${status})`);
@@ -172,17 +173,9 @@ function changesToGet(method: string, status: number): boolean {
 }
 
 /** A redirect to another origin removes the headers with secrets for good. A body with secrets is not sent there at all. */
-function removeSecrets(
-  headers: readonly Header[],
-  body: Body | undefined,
-  { origin }: URL,
-  context: StepContext,
-): readonly Header[] {
-  if (body?.secret) {
-    throw new StepFailure(`redirected to ${origin}, but the body contains a secret: it is not sent there`, {
-      hint: `if this is intended, send the request to ${origin} directly`,
-    });
-  }
+function removeSecrets(headers: readonly Header[], body: Body | undefined, { origin }: URL, context: StepContext) {
+  const hint = `if this is intended, send the request to ${origin} directly`;
+  check(!body?.secret, `redirected to ${origin}, but the body contains a secret: it is not sent there`, { hint });
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);
   const verb = dropped.length === 1 ? 'is' : 'are';
   if (dropped.length > 0) context.log(`${dropped.join(', ')} ${verb} not sent to ${origin} after the redirect`);

@@ -4,7 +4,7 @@ import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
-import { type StepContext, StepFailure } from '../../step-context.ts';
+import { check, type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
 /** URL of a request. */
@@ -67,11 +67,8 @@ function parseUrlParameter(text: string | Secret): URL {
       : 'is not an absolute http or https URL';
     throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
   }
-  if (url.username !== '' || url.password !== '') {
-    throw new StepFailure('url contains a user name or password', {
-      hint: 'set the header Authorization instead: URLs appear in logs',
-    });
-  }
+  const hint = 'set the header Authorization instead: URLs appear in logs';
+  check(url.username === '' && url.password === '', 'url contains a user name or password', { hint });
   // A fragment is not sent (RFC 9110 §4.2.5).
   url.hash = '';
   return url;
@@ -83,8 +80,7 @@ function encodeQuery(query: Value): string | Secret {
   const parts: (string | Secret)[] = [];
   for (const [name, values] of Object.entries(query)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      if (isCollection(value))
-        throw new StepFailure(`queryString: ${name} is a list or map and cannot be a query parameter`);
+      check(!isCollection(value), `queryString: ${name} is a list or map and cannot be a query parameter`);
       parts.push(`${parts.length === 0 ? '' : '&'}${encode(name)}=`, mapText(toText(value), encode));
     }
   }

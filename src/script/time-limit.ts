@@ -1,6 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { InvalidArgument, kinds } from '../parameter-kinds.ts';
-import { StepFailure } from '../step-context.ts';
+import { InvalidArgument, kinds } from './parameter-kinds.ts';
+import { StepFailure } from './step-context.ts';
 
 /** Far more than a reasonable pattern or document needs. */
 const LIMIT_MS = 5_000;
