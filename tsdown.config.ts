@@ -91,32 +91,31 @@ export default defineConfig({
           test: /\/src\/http\/(?!call-api|client-assertion|assertion-source|grants\/|inspect-certificate|fetch).*(?<!\.d\.ts)$/,
         },
         { name: 'script-engine', test: /\/src\/script\/(?!reports\/).*(?<!\.d\.ts)$/ },
+        { name: 'diff-lines', test: /\/src\/script\/reports\/diff-lines\.ts$/ },
         { name: 'reports', test: /\/src\/script\/reports\/.*(?<!\.d\.ts)$/ },
-        // Modules of some commands only. With a file for each, the package would contain twice as many files.
+        // Modules of some commands only. With a file for each, the package would contain twice as many files. A module that is imported by several of
+        // these files comes first, so that no command loads another one.
+        { name: 'child-process', test: /\/src\/(?:interactive\/browser|cli\/run-child)\.ts$/ },
+        { name: 'read-line', test: /\/src\/cli\/read-line\.ts$/ },
+        { name: 'id-token', test: /\/src\/oauth\/id-token\.ts$/ },
         {
           name: 'discovery',
-          test: /\/src\/(?:flows\/(?:discover-endpoints|read-metadata)|oauth\/(?:discovery|metadata)|profile\/issuer-endpoints)\.ts$/,
+          test: /\/src\/(?:flows\/(?:discover-endpoints|read-metadata)|oauth\/(?:discovery|metadata)|profile\/(?:issuer-endpoints|login-profile))\.ts$/,
         },
         {
           name: 'login',
-          test: /\/src\/(?:flows\/(?:login\/|discard-token)|oauth\/(?:login\/|revocation)|interactive\/|profile\/login-profile|cli\/commands\/(?:forget|login|logout)\.).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:flows\/(?:login\/|discard-token)|oauth\/(?:login\/|revocation)|interactive\/|cli\/commands\/(?:forget|login|logout)\.).*(?<!\.d\.ts)$/,
         },
-        {
-          name: 'diagnosis',
-          test: /\/src\/(?:flows\/(?:diagnose\/|inspect-token)|oauth\/inspection|http\/inspect-certificate|cli\/commands\/(?:check|explain|inspect)\.).*(?<!\.d\.ts)$/,
-        },
-        {
-          name: 'information',
-          test: /\/src\/(?:cli\/commands\/(?:completion|init|list|providers)|providers\/catalogue\/recipes)\.ts$/,
-        },
+        { name: 'diagnosis', test: /\/src\/(?:flows\/diagnose\/|http\/inspect-certificate).*(?<!\.d\.ts)$/ },
+        { name: 'information', test: /\/src\/cli\/commands\/(?:check|completion|explain|list|providers)\.ts$/ },
         {
           name: 'tools',
           test: /\/src\/(?:credential\/|cli\/(?:configure\/(?!kubectl)|commands\/(?:configure|credential)\.)).*(?<!\.d\.ts)$/,
         },
-        {
-          name: 'child-process',
-          test: /\/src\/(?:flows\/auto-refresh|cli\/(?:run-child|commands\/long-running\/(?:emulate|exec|watch)))\.ts$/,
-        },
+        { name: 'script-files', test: /\/src\/files\/(?:find-scripts|project)\.ts$/ },
+        { name: 'run', test: /\/src\/cli\/(?:select-scripts|watch|commands\/(?:commands|run))\.ts$/ },
+        { name: 'proxy-commands', test: /\/src\/cli\/commands\/long-running\/(?:exec-)?proxy\.ts$/ },
+        { name: 'api', test: /\/src\/http\/(?:call-api|fetch)\.ts$/ },
         {
           name: 'assertions',
           test: /\/src\/http\/(?:assertion-source|grants\/(?:external-account|impersonation|installation))\.ts$/,
