@@ -104,17 +104,21 @@ export default defineConfig({
         },
         {
           name: 'login',
-          test: /\/src\/(?:flows\/(?:login\/|discard-token)|oauth\/(?:login\/|revocation)|interactive\/|cli\/commands\/(?:forget|login|logout)\.).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:flows\/(?:login\/|discard-token)|oauth\/(?:login\/|revocation)|interactive\/).*(?<!\.d\.ts)$/,
         },
+        { name: 'login-commands', test: /\/src\/cli\/commands\/(?:forget|login|logout)\.ts$/ },
         { name: 'diagnosis', test: /\/src\/(?:flows\/diagnose\/|http\/inspect-certificate).*(?<!\.d\.ts)$/ },
         { name: 'information', test: /\/src\/cli\/commands\/(?:check|completion|explain|list|providers)\.ts$/ },
+        { name: 'credential-protocols', test: /\/src\/credential\/.*(?<!\.d\.ts)$/ },
         {
           name: 'tools',
-          test: /\/src\/(?:credential\/|cli\/(?:configure\/(?!kubectl)|commands\/(?:configure|credential)\.)).*(?<!\.d\.ts)$/,
+          test: /\/src\/cli\/(?:configure\/(?!kubectl)|commands\/(?:configure|credential)\.).*(?<!\.d\.ts)$/,
         },
         { name: 'script-files', test: /\/src\/files\/(?:find-scripts|project)\.ts$/ },
         { name: 'run', test: /\/src\/cli\/(?:select-scripts|watch|commands\/(?:commands|run))\.ts$/ },
+        { name: 'start-proxy', test: /\/src\/proxy\/.*(?<!\.d\.ts)$/ },
         { name: 'proxy-commands', test: /\/src\/cli\/commands\/long-running\/(?:exec-)?proxy\.ts$/ },
+        { name: 'emulation', test: /\/src\/cli\/(?:emulation|emulator-config|commands\/long-running\/emulate)\.ts$/ },
         { name: 'api', test: /\/src\/http\/(?:call-api|fetch)\.ts$/ },
         {
           name: 'assertions',
