@@ -97,6 +97,7 @@ export default defineConfig({
         // these files comes first, so that no command loads another one.
         { name: 'child-process', test: /\/src\/(?:interactive\/browser|cli\/run-child)\.ts$/ },
         { name: 'read-line', test: /\/src\/cli\/read-line\.ts$/ },
+        { name: 'emulator-messages', test: /\/src\/emulator\/(?:faults|messages)\.ts$/ },
         { name: 'id-token', test: /\/src\/oauth\/id-token\.ts$/ },
         {
           name: 'discovery',

@@ -5,8 +5,9 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InstalledPackage, manifest, root } from './installed-package.ts';
 
-/** Size of the tarball in bytes, and number of packages that come with ours on every platform. Raise them only on purpose. */
-const MAX_PACKED_BYTES = 1_000_000;
+/** Size of the tarball in bytes, its files, and the packages that come with ours on every platform. Raise them only on purpose. */
+const MAX_PACKED_BYTES = 520_000;
+const MAX_FILES = 110;
 const MAX_PACKAGES = 20;
 
 interface Locked {
@@ -61,6 +62,21 @@ describe('the tarball', () => {
     expect(own.filter((path) => !code.includes(path) && installed.paths.includes(`${path}.map`))).toEqual([]);
   });
 
+  it('does not load the command line in a program that uses the library', () => {
+    const imports = (path: string): string[] =>
+      [...readFileSync(join(installed.directory, 'dist', path), 'utf8').matchAll(/["']\.\/([\w-]+\.js)["']/g)].map(
+        ([, name = '']) => name,
+      );
+    const entries = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [] : (target['default'] ?? []),
+    );
+    const loaded = new Set(entries.map((path) => path.replace('./dist/', '')));
+    // A set also visits the elements that are added meanwhile.
+    for (const path of loaded) for (const name of imports(path)) loaded.add(name);
+    expect(loaded).toContain('core.js');
+    expect(loaded).not.toContain('command-line.js');
+  });
+
   it('contains every file that package.json refers to', () => {
     const targets = [...Object.values(manifest.exports), ...Object.values(manifest.bin)].flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
@@ -101,6 +117,7 @@ describe('the tarball', () => {
 
   it('is small, with few dependencies', () => {
     expect(installed.packed.size).toBeLessThan(MAX_PACKED_BYTES);
+    expect(installed.paths.length).toBeLessThanOrEqual(MAX_FILES);
     // One native package of each optional dependency is installed, that of the platform.
     expect(runtimePackages.filter(([, { os }]) => os === undefined).length).toBeLessThanOrEqual(MAX_PACKAGES);
   });
@@ -185,6 +202,15 @@ describe('the installed package', () => {
     );
     expect(stdout).toMatch(/\n {4}at (?:async )?[\w.]+ \(/);
     expect(stdout.length).toBeLessThan(3_000);
+  });
+
+  it('shows the lines of its sources in stack traces with --enable-source-maps', async () => {
+    const program = `import { oauthProfile } from 'oauth-profile'; oauthProfile(7).catch(({ stack }) => console.log(stack));`;
+    writeFileSync(join(installed.project, 'trace.mjs'), program);
+    const { stdout } = await installed.run(process.execPath, ['--enable-source-maps', 'trace.mjs']);
+    const [, line] = /src\/oauth-profile\.ts:(\d+):/.exec(stdout) ?? [];
+    const source = readFileSync(join(root, 'src', 'oauth-profile.ts'), 'utf8').split('\n');
+    expect(source[Number(line) - 1]).toContain("typeof profile !== 'string'");
   });
 
   it('can be bundled', { timeout: 120_000 }, async () => {
