@@ -3,7 +3,7 @@ import type { DataObject } from './config/flatten.ts';
 import { getProfileToken } from './get-token.ts';
 import type { EmulatorEndpoint } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
-import type { Secret } from './redaction/secret.ts';
+import { Secret } from './redaction/secret.ts';
 
 /** A string, or a secret that is masked in all output. */
 type Text = string | Secret;
@@ -97,27 +97,35 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
 
 /**
  * The profile of the last call with `data`, for programs that request tokens in a loop: parsing it again for each call costs 20 % of the
- * throughput. A profile with references or with a login is not remembered: files, environment variables and the store may change.
+ * throughput. A profile with a login or with discovered endpoints is not remembered: the store and the server may change.
  */
 let last: { readonly key: string; readonly profile: Profile } | undefined;
 
 async function loadProfile(client: Client, name: string, data: DataObject | undefined): Promise<Profile> {
-  const key = data && toJson([name, data]);
+  const key = data && profileKey(name, data);
   if (key !== undefined && last?.key === key) return last.profile;
   const parsed = await client.parseProfile(name, await client.loadVariables({ data }));
   const profile = await client.completeProfile(parsed);
-  const isConstant = parsed.binding === undefined && parsed.options.issuer === undefined && !key?.includes('${');
-  if (key !== undefined && isConstant) last = { key, profile };
+  if (key !== undefined && parsed.binding === undefined && parsed.options.issuer === undefined) last = { key, profile };
   return profile;
 }
 
-/** `undefined` for cyclic data, which is reported when it is parsed. */
-function toJson(value: unknown): string | undefined {
+/**
+ * Identifies a profile by its data. `undefined` if the same data may define another profile later (references, files), and for data that JSON does
+ * not show: secrets, which it masks, and cyclic data, which is reported when it is parsed.
+ */
+function profileKey(name: string, data: DataObject): string | undefined {
   try {
-    return JSON.stringify(value);
+    const key = JSON.stringify([name, data]);
+    return /\$\{|_file"/.test(key) || hasSecret(data) ? undefined : key;
   } catch {
     return undefined;
   }
+}
+
+function hasSecret(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof Secret || Object.values(value).some(hasSecret);
 }
 
 /** Rejects arguments that TypeScript would not allow. */

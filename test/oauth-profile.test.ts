@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,29 @@ describe('variables', () => {
     expect(new URLSearchParams(server.requests[0]?.body)).toEqual(
       new URLSearchParams({ grant_type: 'client_credentials', client_id: 'me', client_secret: 'c4n4ry-secret' }),
     );
+  });
+
+  it('are used as they are at each call, also those of the class Secret', async () => {
+    const server = await serve();
+    for (const secret of ['first-secret', 'second-secret']) {
+      const acme = { ...machine, url: server.url, client_secret: new Secret(secret) };
+      await oauthProfile('acme', { data: { acme } });
+    }
+    const sent = server.requests.map(({ body }) => new URLSearchParams(body).get('client_secret'));
+    expect(sent).toEqual(['first-secret', 'second-secret']);
+  });
+
+  it('are read again at each call if they name a file', async () => {
+    const server = await serve();
+    const file = join(createTestDirectory(), 'key.pem');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const options = { client_auth: 'private_key_jwt', key_file: file };
+    const acme = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', url: server.url, options };
+    await oauthProfile('acme', { data: { acme } });
+    writeFileSync(file, 'not a key');
+    await expect(oauthProfile('acme', { data: { acme } })).rejects.toMatchObject({ code: 'profile_invalid' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('may belong to a profile with a dot in its name', async () => {
