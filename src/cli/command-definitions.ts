@@ -21,7 +21,7 @@ export interface Command {
 }
 
 /** Defines a flag: `name`, `name VALUE`, `name[=VALUE]` if the value may be omitted, or `name VALUE…` if the flag may be repeated. */
-function flag(syntax: string, help: string, helpWithPrevious?: string): Flag {
+function defineFlag(syntax: string, help: string, helpWithPrevious?: string): Flag {
   const [name = '', value] = syntax
     .replace(/\[=(\w+)\]$/, ' $1')
     .replace(/…$/, '')
@@ -31,32 +31,41 @@ function flag(syntax: string, help: string, helpWithPrevious?: string): Flag {
 
 /** Flags that most commands have. The help of the program describes them, and that of a command lists their names. */
 export const commonFlags: readonly Flag[] = [
-  flag('data FILE…', 'read variables from FILE (.yaml, .json, .env, .properties)'),
-  flag('env-file FILE…', 'read environment variables for ${env:NAME} from FILE (.env)'),
-  flag('set NAME=VALUE…', 'set one variable, such as graph.scope=user.read'),
-  flag('store URL', 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)'),
-  flag('json', 'print results and errors as JSON'),
-  flag('quiet', 'print no warnings'),
-  flag('verbose', 'print what is sent and where tokens come from'),
+  defineFlag('data FILE…', 'read variables from FILE (.yaml, .json, .env, .properties)'),
+  defineFlag('env-file FILE…', 'read environment variables for ${env:NAME} from FILE (.env)'),
+  defineFlag('set NAME=VALUE…', 'set one variable, such as graph.scope=user.read'),
+  defineFlag('store URL', 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)'),
+  defineFlag('json', 'print results and errors as JSON'),
+  defineFlag('quiet', 'print no warnings'),
+  defineFlag('verbose', 'print what is sent and where tokens come from'),
 ];
 
-const fault = flag('fault KIND[:N]…', 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …');
-const emulate = flag('emulate[=URL]', 'use an emulator instead of the real providers: a new one, or the one at URL');
-const allow = flag('allow ORIGIN…', 'connect to the real ORIGIN; servers on this machine are always real');
-const allowOrigin = flag(
+const fault = defineFlag(
+  'fault KIND[:N]…',
+  'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …',
+);
+const emulate = defineFlag(
+  'emulate[=URL]',
+  'use an emulator instead of the real providers: a new one, or the one at URL',
+);
+const allow = defineFlag('allow ORIGIN…', 'connect to the real ORIGIN; servers on this machine are always real');
+const allowOrigin = defineFlag(
   'allow-origin URL…',
   'accept requests of web pages of this origin, such as http://localhost:3000',
 );
-const reveal = flag('reveal', 'show secrets in plaintext');
+const reveal = defineFlag('reveal', 'show secrets in plaintext');
 
 const cacheFlags: readonly Flag[] = [
-  flag('force-refresh', 'ignore cached tokens and request a new one'),
-  flag('min-ttl TIME', 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)'),
-  flag('no-store', 'request a new token and store nothing'),
+  defineFlag('force-refresh', 'ignore cached tokens and request a new one'),
+  defineFlag('min-ttl TIME', 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)'),
+  defineFlag('no-store', 'request a new token and store nothing'),
 ];
 
 /** Flags of the program itself. */
-export const globalFlags: readonly Flag[] = [flag('help', 'show help'), flag('version', 'print the version')];
+export const globalFlags: readonly Flag[] = [
+  defineFlag('help', 'show help'),
+  defineFlag('version', 'print the version'),
+];
 
 /** The commands, in the order in which help lists them. */
 export const commands: readonly Command[] = [
@@ -65,38 +74,38 @@ export const commands: readonly Command[] = [
     usage: '<script…>',
     summary: 'run scripts (files, directories or glob patterns)',
     flags: [
-      flag('parallel N', 'run N scripts at a time (default: 1)'),
-      flag(
+      defineFlag('parallel N', 'run N scripts at a time (default: 1)'),
+      defineFlag(
         'shard I/N',
         'run the Ith of N equal parts, such as 2/4',
         'run N scripts at a time; run the Ith of N equal parts',
       ),
-      flag('report KIND=FILE…', 'write junit=x.xml[,cases=steps], json=x.json or html=x.html'),
-      flag('tag NAME…', 'run only scripts with this tag; if repeated, with any of the tags'),
-      flag(
+      defineFlag('report KIND=FILE…', 'write junit=x.xml[,cases=steps], json=x.json or html=x.html'),
+      defineFlag('tag NAME…', 'run only scripts with this tag; if repeated, with any of the tags'),
+      defineFlag(
         'not-tag NAME…',
         'do not run scripts with this tag',
         'run only scripts with this tag, or only those without it',
       ),
-      flag('grep REGEX', 'run only scripts whose name or file matches'),
-      flag('rows FILE', 'run each script once per row of FILE (.csv, .json, .yaml)'),
-      flag('repeat N', 'run each script N times', 'run each script once per row of FILE, or N times'),
-      flag('env NAME', 'read environments/NAME.yaml, next to the script or above'),
-      flag('retries N', 'repeat a failed script up to N times; it is reported as flaky if it passes'),
-      flag(
+      defineFlag('grep REGEX', 'run only scripts whose name or file matches'),
+      defineFlag('rows FILE', 'run each script once per row of FILE (.csv, .json, .yaml)'),
+      defineFlag('repeat N', 'run each script N times', 'run each script once per row of FILE, or N times'),
+      defineFlag('env NAME', 'read environments/NAME.yaml, next to the script or above'),
+      defineFlag('retries N', 'repeat a failed script up to N times; it is reported as flaky if it passes'),
+      defineFlag(
         'bail',
         'stop after the first failed script',
         'repeat a failed script up to N times; stop at the first failure',
       ),
-      flag('watch', 'run scripts again when they or their files change, until Ctrl-C'),
-      flag('list', 'list the selected scripts and run none'),
-      flag(
+      defineFlag('watch', 'run scripts again when they or their files change, until Ctrl-C'),
+      defineFlag('list', 'list the selected scripts and run none'),
+      defineFlag(
         'dry-run',
         'validate the selected scripts and their variables, send nothing',
         'list the selected scripts, or validate them, and run none',
       ),
-      flag('commands FILE…', 'load your own commands from a JavaScript module'),
-      flag('events', 'print events as JSON lines'),
+      defineFlag('commands FILE…', 'load your own commands from a JavaScript module'),
+      defineFlag('events', 'print events as JSON lines'),
       { ...emulate, help: 'emulate the providers: a new emulator, or the one at URL' },
       fault,
       { ...allow, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
@@ -113,9 +122,9 @@ export const commands: readonly Command[] = [
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
-      flag('format NAME', 'token, header, headers-json, json, env, curl or netrc (default: token)'),
-      flag('header', 'print a complete "Authorization: …" line, as --format header'),
-      flag('field NAME', 'print one member of the response, such as id_token'),
+      defineFlag('format NAME', 'token, header, headers-json, json, env, curl or netrc (default: token)'),
+      defineFlag('header', 'print a complete "Authorization: …" line, as --format header'),
+      defineFlag('field NAME', 'print one member of the response, such as id_token'),
       emulate,
       fault,
       ...commonFlags,
@@ -132,10 +141,10 @@ export const commands: readonly Command[] = [
     usage: '<profile…> -- <command…>',
     summary: 'run a command with tokens in its environment',
     flags: [
-      flag('token-file', 'pass each token in a file, which is replaced before it expires'),
-      flag('proxy', 'pass no token: a proxy adds it to requests for options.origins'),
-      flag('only', 'with --proxy: reject requests to all other origins'),
-      flag('no-caller-secret', 'with --proxy: accept requests of other programs on this machine'),
+      defineFlag('token-file', 'pass each token in a file, which is replaced before it expires'),
+      defineFlag('proxy', 'pass no token: a proxy adds it to requests for options.origins'),
+      defineFlag('only', 'with --proxy: reject requests to all other origins'),
+      defineFlag('no-caller-secret', 'with --proxy: accept requests of other programs on this machine'),
       allowOrigin,
       ...cacheFlags,
       emulate,
@@ -154,10 +163,10 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'add the token to requests that clients send to this machine',
     flags: [
-      flag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
-      flag('socket PATH', 'listen on a Unix socket that only you can use'),
-      flag('target ORIGIN', 'origin of the API (default: the one in options.origins)'),
-      flag('caller-secret', 'accept only requests with the password in the printed URL'),
+      defineFlag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
+      defineFlag('socket PATH', 'listen on a Unix socket that only you can use'),
+      defineFlag('target ORIGIN', 'origin of the API (default: the one in options.origins)'),
+      defineFlag('caller-secret', 'accept only requests with the password in the printed URL'),
       allowOrigin,
       emulate,
       fault,
@@ -175,8 +184,8 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'write a token to a file and replace it before it expires',
     flags: [
-      flag('file PATH', 'the file, with mode 0600; it is deleted when the command ends'),
-      flag('token MEMBER', 'access_token or id_token (default: access_token)'),
+      defineFlag('file PATH', 'the file, with mode 0600; it is deleted when the command ends'),
+      defineFlag('token MEMBER', 'access_token or id_token (default: access_token)'),
       ...cacheFlags.filter(({ name }) => name !== 'no-store'),
       emulate,
       fault,
@@ -192,8 +201,8 @@ export const commands: readonly Command[] = [
     usage: '<protocol> [argument…]',
     summary: 'give a token to git, kubectl, docker, cargo and other tools',
     flags: [
-      flag('profile NAME', 'the profile (default: the one whose origins contain the host)'),
-      flag('token KIND', 'access_token or id_token (default: id_token for google and aws)'),
+      defineFlag('profile NAME', 'the profile (default: the one whose origins contain the host)'),
+      defineFlag('token KIND', 'access_token or id_token (default: id_token for google and aws)'),
       ...commonFlags,
     ],
     examples: [
@@ -207,9 +216,9 @@ export const commands: readonly Command[] = [
     usage: '<tool> <profile>',
     summary: 'let git, kubectl, docker, cargo or pnpm use a profile',
     flags: [
-      flag('dry-run', 'show the changes and make none'),
-      flag('undo', 'remove what configure has written'),
-      flag('token KIND', 'access_token or id_token (default: access_token)'),
+      defineFlag('dry-run', 'show the changes and make none'),
+      defineFlag('undo', 'remove what configure has written'),
+      defineFlag('token KIND', 'access_token or id_token (default: access_token)'),
       ...commonFlags,
     ],
     examples: [
@@ -223,11 +232,11 @@ export const commands: readonly Command[] = [
     usage: '<profile>',
     summary: 'log in and store the refresh token for token, exec and run',
     flags: [
-      flag('device', 'use a code that you enter in any browser, on any machine'),
-      flag('browser', 'use a browser on this machine'),
-      flag('no-open', 'print the URL instead of opening a browser'),
-      flag('port PORT', 'port of the redirect URI (default: any free port)'),
-      flag('force', 'replace the login of another account without confirmation'),
+      defineFlag('device', 'use a code that you enter in any browser, on any machine'),
+      defineFlag('browser', 'use a browser on this machine'),
+      defineFlag('no-open', 'print the URL instead of opening a browser'),
+      defineFlag('port PORT', 'port of the redirect URI (default: any free port)'),
+      defineFlag('force', 'replace the login of another account without confirmation'),
       emulate,
       fault,
       ...commonFlags,
@@ -243,8 +252,8 @@ export const commands: readonly Command[] = [
     usage: '[profile]',
     summary: 'delete a stored login',
     flags: [
-      flag('all', 'delete all stored logins'),
-      flag('revoke', 'also revoke the refresh token at the provider'),
+      defineFlag('all', 'delete all stored logins'),
+      defineFlag('revoke', 'also revoke the refresh token at the provider'),
       ...commonFlags,
     ],
     examples: [
@@ -257,7 +266,7 @@ export const commands: readonly Command[] = [
     name: 'forget',
     usage: '[profile]',
     summary: 'delete logins and cached tokens of a profile',
-    flags: [flag('all', 'delete everything that is stored'), ...commonFlags],
+    flags: [defineFlag('all', 'delete everything that is stored'), ...commonFlags],
     examples: [
       ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
       ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
@@ -278,8 +287,8 @@ export const commands: readonly Command[] = [
     usage: '[profile…]',
     summary: 'validate profiles without network access',
     flags: [
-      flag('online', 'also check discovery, certificate, clock, proxy and store; sends no secret'),
-      flag('strict', 'exit with 2 if there are warnings, such as misspelled fields'),
+      defineFlag('online', 'also check discovery, certificate, clock, proxy and store; sends no secret'),
+      defineFlag('strict', 'exit with 2 if there are warnings, such as misspelled fields'),
       emulate,
       ...commonFlags,
     ],
@@ -293,7 +302,7 @@ export const commands: readonly Command[] = [
     name: 'explain',
     usage: '<profile>',
     summary: 'show the request that would be sent and where each value comes from',
-    flags: [flag('curl', 'print a curl command'), ...commonFlags, reveal],
+    flags: [defineFlag('curl', 'print a curl command'), ...commonFlags, reveal],
     examples: [
       ['oauth-profile explain graph', 'show the request, with secrets masked'],
       ['oauth-profile explain graph --curl', 'show it as a curl command'],
@@ -325,11 +334,11 @@ export const commands: readonly Command[] = [
     usage: '[-- command…]',
     summary: 'run an emulator of the providers on this machine',
     flags: [
-      flag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
-      flag('no-control', 'disable the control API and the web console'),
+      defineFlag('port PORT', 'port on 127.0.0.1 (default: any free port)'),
+      defineFlag('no-control', 'disable the control API and the web console'),
       fault,
       allow,
-      flag('config FILE', 'users, clients and settings of the emulator (default: emulator.yaml)'),
+      defineFlag('config FILE', 'users, clients and settings of the emulator (default: emulator.yaml)'),
       ...commonFlags,
     ],
     examples: [
@@ -342,7 +351,7 @@ export const commands: readonly Command[] = [
     name: 'providers',
     usage: '[name]',
     summary: 'list the providers and what each requires',
-    flags: [flag('json', 'print the list as JSON')],
+    flags: [defineFlag('json', 'print the list as JSON')],
     examples: [
       ['oauth-profile providers', 'all providers'],
       ['oauth-profile providers github', 'the endpoints, fields and notes of one provider'],
@@ -353,11 +362,11 @@ export const commands: readonly Command[] = [
     usage: '[provider]',
     summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
-      flag('type TYPE', 'the same as the argument, such as okta; oauth-profile providers lists all'),
-      flag('name NAME', 'name of the profile (default: the provider)'),
-      flag('user', 'for a user who logs in, instead of a machine'),
-      flag('script', 'write a script that passes with --emulate (first.yaml) instead of a profile'),
-      flag('json', 'print errors as JSON'),
+      defineFlag('type TYPE', 'the same as the argument, such as okta; oauth-profile providers lists all'),
+      defineFlag('name NAME', 'name of the profile (default: the provider)'),
+      defineFlag('user', 'for a user who logs in, instead of a machine'),
+      defineFlag('script', 'write a script that passes with --emulate (first.yaml) instead of a profile'),
+      defineFlag('json', 'print errors as JSON'),
     ],
     examples: [
       ['oauth-profile init microsoft --name graph --user', 'for a user who logs in'],

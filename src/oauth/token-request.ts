@@ -244,7 +244,8 @@ export function buildBasicHeader(user: string | Secret, password: string | Secre
 
 /** Encodes the form (RFC 6749 Appendix B), as JSON for providers that require it. Throws `request_too_large` over 256 KiB. */
 export function encodeForm(request: TokenRequest): string {
-  const { form, headers, body = headers['Content-Type'] === JSON_TYPE ? toJson(form) : toForm(form) } = request;
+  const { form, headers } = request;
+  const body = request.body ?? (headers['Content-Type'] === JSON_TYPE ? encodeJson(form) : encodeFields(form));
   if (body.length + (headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request exceeds ${MAX_LENGTH} bytes`, {
       hint: 'shorten the longest field; oauth-profile explain shows all fields',
@@ -253,11 +254,11 @@ export function encodeForm(request: TokenRequest): string {
   return body;
 }
 
-function toJson(form: readonly Field[]): string {
+function encodeJson(form: readonly Field[]): string {
   return JSON.stringify(Object.fromEntries(form.map(({ name, value }) => [name, reveal(value)])));
 }
 
-function toForm(form: readonly Field[]): string {
+function encodeFields(form: readonly Field[]): string {
   let body = '';
   for (const { name, value } of form)
     body += `${body && '&'}${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`;

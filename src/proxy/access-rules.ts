@@ -46,17 +46,18 @@ const foreignPage: Rejection = {
   hint: 'if you trust the page, start the proxy with --allow-origin and its origin',
 };
 
-/** Returns whether a header contains the caller secret: as the password of `Basic`, or after `Bearer`. */
-export type IsCaller = (header: string | undefined) => boolean;
+/** Returns whether a caller may use the proxy. `header` contains the secret as the password of `Basic`, or after `Bearer`. */
+export type CallerCheck = (header: string | undefined) => boolean;
 
 /** Creates the check of the caller secret. Without a secret, all callers are accepted. */
-export function createCallerCheck(secret: string | undefined): IsCaller {
-  const expected = secret === undefined ? undefined : digest(secret);
+export function createCallerCheck(secret: string | undefined): CallerCheck {
+  if (secret === undefined) return () => true;
+  const expected = digest(secret);
   return (header) => {
     const [, scheme = '', credentials = ''] = /^(basic|bearer) +(\S+)$/i.exec(header ?? '') ?? [];
     const pair = Buffer.from(credentials, 'base64').toString('latin1');
     const given = scheme.toLowerCase() === 'basic' ? pair.slice(pair.indexOf(':') + 1) : credentials;
-    return expected === undefined || timingSafeEqual(digest(given), expected);
+    return timingSafeEqual(digest(given), expected);
   };
 }
 

@@ -6,7 +6,7 @@ import type { Connector } from '../http/connector.ts';
 import { endpointOf } from '../http/endpoint.ts';
 import type { ConnectionAttempt } from '../http/tunnel.ts';
 import { parseStrictUrl } from '../profile/url.ts';
-import { checkAccess, type IsCaller, type Rejection } from './access-rules.ts';
+import { type CallerCheck, checkAccess, type Rejection } from './access-rules.ts';
 import { sendRejection, toRejection } from './error-response.ts';
 import { createProxyServer, type FindDestination, type ProxiedRequest } from './proxy-server.ts';
 import { notAPath } from './reverse-proxy.ts';
@@ -20,7 +20,7 @@ export interface ForwardOptions {
   readonly findTarget: FindTarget;
   readonly connector: Connector;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly isCaller: IsCaller;
+  readonly isCaller: CallerCheck;
   /** Whether requests to other origins than those of the profiles are rejected. */
   readonly only: boolean;
   readonly onRequest: (request: ProxiedRequest) => void;

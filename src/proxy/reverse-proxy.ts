@@ -1,4 +1,4 @@
-import { checkAccess, type IsCaller, type Rejection } from './access-rules.ts';
+import { type CallerCheck, checkAccess, type Rejection } from './access-rules.ts';
 import type { FindDestination } from './proxy-server.ts';
 import type { Target } from './target.ts';
 
@@ -8,7 +8,7 @@ export interface ReverseOptions {
   /** Accepted values of the Host header. `undefined` for a Unix socket, which web pages cannot reach. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly isCaller: IsCaller;
+  readonly isCaller: CallerCheck;
 }
 
 /** Sends all requests to one origin. */

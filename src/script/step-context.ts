@@ -82,6 +82,6 @@ export class StepFailure extends Error {
 }
 
 /** Fails the step unless a condition is true. */
-export function check(isMet: boolean, message: string, details?: FailureDetails): asserts isMet {
+export function assertStep(isMet: boolean, message: string, details?: FailureDetails): asserts isMet {
   if (!isMet) throw new StepFailure(message, details);
 }

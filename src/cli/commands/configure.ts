@@ -38,12 +38,13 @@ export async function runConfigure(context: Context): Promise<number> {
   const plan = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
   if (plan === undefined)
     throw usageError(`unknown tool "${escapeControls(tool)}"`, `use one of ${Object.keys(tools).join(', ')}`);
+  // Reject an invalid --token before anything is read.
   tokenFlag(context);
   const target = await withClient(
     context,
     async ({ client, variables }) => {
-      // The profile may have been removed or changed since.
       const isUndone = args.switches.has('undo');
+      // The profile may have been removed or changed since.
       const origins = isUndone ? [] : (await client.parseProfile(name, variables)).options.origins;
       return createTarget(name, origins, context);
     },

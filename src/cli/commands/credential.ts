@@ -55,6 +55,7 @@ export async function runCredential(context: Context): Promise<number> {
   const names = [...Object.keys(protocols), 'cargo'];
   if (!names.includes(protocol))
     throw usageError(`unknown protocol "${escapeControls(protocol)}"`, `use one of ${names.join(', ')}`);
+  // Reject an invalid --token before anything is read.
   tokenFlag(context);
   context.terminal.registersMasks = false;
   try {

@@ -205,7 +205,7 @@ const dialects: readonly Dialect[] = [
     hosts: /^(?:(?:oauth\.platform|appcenter|developer\.api)\.intuit|quickbooks\.api\.intuit)\.com$/,
     authorize: '/connect/oauth2',
     revoke: '/v2/oauth2/tokens/revoke',
-    resource: '/v3/company/*/companyinfo/*',
+    resource: /^\/v3\/company\/\d+\/companyinfo\/\d+$/,
     auth: 'client_secret_basic',
     redirectParameters: { realmId: '4620816365000000000' },
   },

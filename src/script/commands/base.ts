@@ -2,7 +2,7 @@ import { isCollection } from '../../config/value.ts';
 import { commandGroup, parameter } from '../command.ts';
 import { contains, displayValue, isSameValue, stringifyValue, testString, testStrings } from '../compare.ts';
 import { isEmptyValue } from '../condition.ts';
-import { check, lookUp, StepFailure } from '../step-context.ts';
+import { assertStep, lookUp, StepFailure } from '../step-context.ts';
 import { testPattern } from '../time-limit.ts';
 
 /** Maximum delay of a Node timer. */
@@ -39,33 +39,33 @@ export const baseCommands = [
   base('assertEqual', 'Asserts that two values are equal: scalars are compared as strings, lists and maps by value', {
     parameters: [parameter('expected', 'value', 'Expected value'), actualValue],
     example: 'base.assertEqual: [Ada, "${me.body.givenName}"]',
-    run: ({ expected, actual }) => check(isSameValue(expected, actual), 'the values differ', { expected, actual }),
+    run: ({ expected, actual }) => assertStep(isSameValue(expected, actual), 'the values differ', { expected, actual }),
   }),
   base('assertNotEqual', 'Asserts that two values differ', {
     parameters: [parameter('expected', 'value', 'Value that is not expected'), actualValue],
     example: 'base.assertNotEqual: ["${before.access_token}", "${after.access_token}"]',
-    run: ({ expected, actual }) => check(!isSameValue(expected, actual), 'the values are equal', { actual }),
+    run: ({ expected, actual }) => assertStep(!isSameValue(expected, actual), 'the values are equal', { actual }),
   }),
   base('assertContains', 'Asserts that a string contains a substring, or a list an item', {
     parameters: [searched, parameter('substring', 'value', 'Expected substring or item')],
     example: 'base.assertContains: ["${me.body.mail}", "@contoso.com"]',
     run({ text, substring }) {
       const details = { expected: substring, actual: text };
-      check(contains(text, substring), 'does not contain the expected value', details);
+      assertStep(contains(text, substring), 'does not contain the expected value', details);
     },
   }),
   base('assertNotContain', 'Asserts that a string does not contain a substring, or a list an item', {
     parameters: [searched, parameter('substring', 'value', 'Substring or item that is not expected')],
     example: 'base.assertNotContain: ["${me.text}", "password"]',
     run: ({ text, substring }) =>
-      check(!contains(text, substring), `contains ${displayValue(substring)}`, { actual: text }),
+      assertStep(!contains(text, substring), `contains ${displayValue(substring)}`, { actual: text }),
   }),
   base('assertStartsWith', 'Asserts that a string starts with a prefix', {
     parameters: [checkedString, parameter('prefix', 'text', 'Expected prefix')],
     example: 'base.assertStartsWith: ["${me.headers.content-type}", "application/json"]',
     run({ text, prefix }) {
       const isPrefix = testStrings(text, prefix, (whole, part) => whole.startsWith(part));
-      check(isPrefix, 'does not start with the expected prefix', { expected: prefix, actual: text });
+      assertStep(isPrefix, 'does not start with the expected prefix', { expected: prefix, actual: text });
     },
   }),
   base('assertEndsWith', 'Asserts that a string ends with a suffix', {
@@ -73,7 +73,7 @@ export const baseCommands = [
     example: 'base.assertEndsWith: ["${me.body.mail}", "@contoso.com"]',
     run({ text, suffix }) {
       const isSuffix = testStrings(text, suffix, (whole, part) => whole.endsWith(part));
-      check(isSuffix, 'does not end with the expected suffix', { expected: suffix, actual: text });
+      assertStep(isSuffix, 'does not end with the expected suffix', { expected: suffix, actual: text });
     },
   }),
   base(
@@ -84,19 +84,19 @@ export const baseCommands = [
       example: 'base.assertMatch: ["${me.body.id}", "^[0-9a-f-]{36}$"]',
       run({ text, regex }) {
         const isMatch = testString(stringifyValue(text), (whole) => testPattern(regex, whole));
-        check(isMatch, 'does not match the regular expression', { expected: regex.source, actual: text });
+        assertStep(isMatch, 'does not match the regular expression', { expected: regex.source, actual: text });
       },
     },
   ),
   base('assertEmpty', 'Asserts that a value is null or an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertEmpty: "${me.body.errors}"',
-    run: ({ text }) => check(isEmptyValue(text), 'is not empty', { actual: text }),
+    run: ({ text }) => assertStep(isEmptyValue(text), 'is not empty', { actual: text }),
   }),
   base('assertNotEmpty', 'Asserts that a value is neither null nor an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertNotEmpty: "${token.access_token}"',
-    run: ({ text }) => check(!isEmptyValue(text), 'is empty', { actual: text }),
+    run: ({ text }) => assertStep(!isEmptyValue(text), 'is empty', { actual: text }),
   }),
   base('assertVarsPresent', 'Asserts that all variables are defined and not empty', {
     parameters: [parameter('vars', 'names', 'Variables, or members of them such as token.access_token')],
@@ -106,14 +106,14 @@ export const baseCommands = [
       const missing = found.filter(({ value }) => value === undefined).map(({ name }) => `${name} is not defined`);
       const empty = found.filter(({ value }) => value !== undefined && isEmptyValue(value));
       const problems = [...missing, ...empty.map(({ name }) => `${name} is empty`)];
-      check(problems.length === 0, problems.join(', '));
+      assertStep(problems.length === 0, problems.join(', '));
     },
   }),
   base('waitFor', 'Waits for a number of milliseconds', {
     parameters: [parameter('waitMs', 'count', 'Time to wait, in milliseconds')],
     example: 'base.waitFor: 500',
     async run({ waitMs }, { clock, signal }) {
-      check(waitMs <= MAX_WAIT_MS, `waitMs must be at most ${MAX_WAIT_MS}`, { actual: waitMs });
+      assertStep(waitMs <= MAX_WAIT_MS, `waitMs must be at most ${MAX_WAIT_MS}`, { actual: waitMs });
       await clock.sleep(waitMs, signal);
     },
   }),

@@ -2,7 +2,7 @@ import type { Value } from '../../config/value.ts';
 import type { Files } from '../../ports.ts';
 import { type Command, commandGroup, parameter } from '../command.ts';
 import { isSameValue } from '../compare.ts';
-import { check, type StepContext } from '../step-context.ts';
+import { assertStep, type StepContext } from '../step-context.ts';
 import { findSchemaErrors, type JsonDocument, queryDocument, readDocument } from './json-document.ts';
 
 const MAX_LISTED = 100;
@@ -28,7 +28,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
       async run(args, context) {
         const { expected } = args;
         const actual = singleOrList(await findNodes(args, context), args.jsonpath, expected);
-        check(isSameValue(expected, actual), `${args.jsonpath} differs`, { expected, actual });
+        assertStep(isSameValue(expected, actual), `${args.jsonpath} differs`, { expected, actual });
       },
     }),
     group('assertElementPresent', 'Asserts that a path matches an element, which may be null', {
@@ -43,7 +43,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
       example: 'json.assertElementNotPresent: ["${me.body}", "error"]',
       async run(args, context) {
         const [actual] = await findNodes(args, context);
-        check(actual === undefined, `${args.jsonpath} matches an element`, { actual });
+        assertStep(actual === undefined, `${args.jsonpath} matches an element`, { actual });
       },
     }),
     group(
@@ -54,7 +54,10 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         example: 'json.assertElementCount: ["${me.body}", value, 3]',
         async run({ count: expected, ...args }, context) {
           const actual = countElements(await findNodes(args, context));
-          check(actual === expected, `${args.jsonpath} matches a different number of elements`, { expected, actual });
+          assertStep(actual === expected, `${args.jsonpath} matches a different number of elements`, {
+            expected,
+            actual,
+          });
         },
       },
     ),
@@ -72,7 +75,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
           const errors = await findSchemaErrors(document, await readSchema(args.schema, files, context));
           const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : '';
           const shown = errors.slice(0, MAX_LISTED).join('; ');
-          check(errors.length === 0, `does not match the schema: ${shown}${more}`);
+          assertStep(errors.length === 0, `does not match the schema: ${shown}${more}`);
         },
       },
     ),
@@ -108,7 +111,7 @@ function countElements(found: readonly Value[]): number {
 
 function singleOrList(found: readonly Value[], path: string, expected?: Value): Value {
   const [first] = found;
-  check(first !== undefined, `${path} matches no element`, { expected });
+  assertStep(first !== undefined, `${path} matches no element`, { expected });
   return found.length === 1 ? first : found;
 }
 

@@ -1,6 +1,6 @@
 import { commandGroup, parameter } from '../command.ts';
 import { toNumber } from '../parameter-kinds.ts';
-import { check } from '../step-context.ts';
+import { assertStep } from '../step-context.ts';
 
 const number = commandGroup('number');
 const num1 = parameter('num1', 'number', 'First number');
@@ -11,19 +11,19 @@ export const numberCommands = [
   number('assertEqual', 'Asserts that two numbers are equal; 1.0 equals 1', {
     parameters: [num1, num2],
     example: 'number.assertEqual: [3, "${count}"]',
-    run: ({ num1, num2 }) => check(num1 === num2, 'the numbers differ', { expected: num1, actual: num2 }),
+    run: ({ num1, num2 }) => assertStep(num1 === num2, 'the numbers differ', { expected: num1, actual: num2 }),
   }),
   number('assertGreater', 'Asserts that the first number is greater than the second', {
     parameters: [num1, num2],
     example: 'number.assertGreater: ["${token.expires_in}", 300]',
     run: ({ num1, num2 }) =>
-      check(num1 > num2, 'the number is too small', { expected: `more than ${num2}`, actual: num1 }),
+      assertStep(num1 > num2, 'the number is too small', { expected: `more than ${num2}`, actual: num1 }),
   }),
   number('assertLesser', 'Asserts that the first number is less than the second', {
     parameters: [num1, num2],
     example: 'number.assertLesser: ["${me.elapsedMs}", 2000]',
     run: ({ num1, num2 }) =>
-      check(num1 < num2, 'the number is too large', { expected: `less than ${num2}`, actual: num1 }),
+      assertStep(num1 < num2, 'the number is too large', { expected: `less than ${num2}`, actual: num1 }),
   }),
   number('assertBetween', 'Asserts that a number is in a range; both bounds are included', {
     parameters: [
@@ -34,7 +34,7 @@ export const numberCommands = [
     example: 'number.assertBetween: ["${me.status}", 200, 299]',
     run({ num, minNum, maxNum }) {
       const details = { expected: `from ${minNum} to ${maxNum}`, actual: num };
-      check(num >= minNum && num <= maxNum, 'the number is out of range', details);
+      assertStep(num >= minNum && num <= maxNum, 'the number is out of range', details);
     },
   }),
   number('increment', 'Adds to the number in a variable', {
@@ -45,12 +45,12 @@ export const numberCommands = [
     example: 'number.increment: [count, 5]',
     run({ var: name, amount = 1 }, context) {
       const value = context.get(name);
-      check(value !== undefined, `${name} is not defined`, { hint: `set it first with base.save: [${name}, 0]` });
+      assertStep(value !== undefined, `${name} is not defined`, { hint: `set it first with base.save: [${name}, 0]` });
       const number = toNumber(value);
-      check(number !== undefined, `${name} is not a number`, { actual: value });
+      assertStep(number !== undefined, `${name} is not a number`, { actual: value });
       const sum = addDecimals(number, amount);
       const isExact = [number, amount, sum].every((one) => Math.abs(one) <= Number.MAX_SAFE_INTEGER);
-      check(isExact, `${name} exceeds ${Number.MAX_SAFE_INTEGER}: larger numbers are not exact`);
+      assertStep(isExact, `${name} exceeds ${Number.MAX_SAFE_INTEGER}: larger numbers are not exact`);
       context.set(name, sum);
     },
   }),

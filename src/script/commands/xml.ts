@@ -1,7 +1,7 @@
 import type { Value } from '../../config/value.ts';
 import { commandGroup, parameter } from '../command.ts';
 import { isSameValue } from '../compare.ts';
-import { check } from '../step-context.ts';
+import { assertStep } from '../step-context.ts';
 import { queryXml, type Selection } from './xml-document.ts';
 
 const group = commandGroup('xml');
@@ -19,7 +19,7 @@ export const xmlCommands = [
     example: 'xml.assertValue: ["${order.body}", "/order/line[1]/@sku", A-7]',
     async run({ xml, xpath, expected }, context) {
       const actual = singleOrList(await queryXml(xml, xpath, context), xpath, expected);
-      check(isSameValue(expected, actual), `${xpath} differs`, { expected, actual });
+      assertStep(isSameValue(expected, actual), `${xpath} differs`, { expected, actual });
     },
   }),
   group('assertElementPresent', 'Asserts that an XPath matches an element, an attribute or another node', {
@@ -27,7 +27,7 @@ export const xmlCommands = [
     example: 'xml.assertElementPresent: ["${order.body}", "//line[qty > 1]"]',
     async run({ xml, xpath }, context) {
       const selection = await queryXml(xml, xpath, context);
-      check(selection.areNodes, `${xpath} returns a value, not nodes`);
+      assertStep(selection.areNodes, `${xpath} returns a value, not nodes`);
       singleOrList(selection, xpath);
     },
   }),
@@ -42,6 +42,6 @@ export const xmlCommands = [
 
 function singleOrList({ values }: Selection, xpath: unknown, expected?: Value): Value {
   const [first] = values;
-  check(first !== undefined, `${xpath} matches nothing`, { expected });
+  assertStep(first !== undefined, `${xpath} matches nothing`, { expected });
   return values.length === 1 ? first : values;
 }

@@ -6,7 +6,7 @@ import { parseDuration } from '../../profile/options/options.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { stringifyValue } from '../compare.ts';
 import { toNumber } from '../parameter-kinds.ts';
-import { check, StepFailure } from '../step-context.ts';
+import { assertStep, StepFailure } from '../step-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -65,6 +65,6 @@ function randomBetween(min: Value = '', max: Value = ''): number {
   const areIntegers = Number.isSafeInteger(from) && Number.isSafeInteger(to);
   // `randomInt` supports ranges of less than 2^48.
   const isRange = areIntegers && from <= to && to - from < 2 ** 48 - 1;
-  check(isRange, 'random expects two integers, the smaller one first');
+  assertStep(isRange, 'random expects two integers, the smaller one first');
   return randomInt(from, to + 1);
 }

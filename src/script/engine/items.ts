@@ -2,7 +2,7 @@ import { parseJson } from '../../config/json.ts';
 import { toValue } from '../../config/node.ts';
 import { isCollection, toText, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
-import { check, StepFailure } from '../step-context.ts';
+import { assertStep, StepFailure } from '../step-context.ts';
 import { parseCsv } from './csv.ts';
 import { createResolver } from './run-command.ts';
 import type { Scope } from './scope.ts';
@@ -33,14 +33,14 @@ export async function readItems(
   const range = typeof resolved === 'string' ? parseRange(resolved) : undefined;
   const list = range ?? resolved;
   const message = 'forEach expects a list, a range such as 1..5, or @ and the path of a file';
-  check(Array.isArray(list), message, { actual: resolved });
+  assertStep(Array.isArray(list), message, { actual: resolved });
   return labelItems(list, Array.isArray(items) ? items : []);
 }
 
 /** Labels items with their `name` as it is written in the script or file, else with their number: a response must not change a title. */
 export function labelItems(items: readonly Value[], written: readonly Value[]): readonly LabelledItem[] {
   const message = `forEach has ${items.length} items, more than ${MAX_ITEMS}`;
-  check(items.length <= MAX_ITEMS, message, { hint: 'split the list' });
+  assertStep(items.length <= MAX_ITEMS, message, { hint: 'split the list' });
   return items.map((value, index) => ({ value, label: nameOf(written[index]) ?? String(index + 1) }));
 }
 
@@ -72,10 +72,10 @@ export async function readRows(path: string, text: string): Promise<readonly Val
 
 async function parseList(path: string, text: string): Promise<Value> {
   if (/\.json$/i.test(path)) return parseJson(text, path);
-  check(/\.ya?ml$/i.test(path), `${path} has an unknown format`, { hint: 'use .csv, .json or .yaml' });
+  assertStep(/\.ya?ml$/i.test(path), `${path} has an unknown format`, { hint: 'use .csv, .json or .yaml' });
   const { parseYaml } = await import('../../config/yaml.ts');
   const { root, issues } = parseYaml(text, 3 * MAX_ITEMS);
   const [issue] = issues;
-  check(root !== undefined && issue === undefined, `${path}: ${issue?.message ?? 'the file is empty'}`);
+  assertStep(root !== undefined && issue === undefined, `${path}: ${issue?.message ?? 'the file is empty'}`);
   return toValue(root);
 }

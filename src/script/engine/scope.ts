@@ -49,6 +49,7 @@ export interface Run {
 /** Where a step runs. */
 export interface Scope {
   readonly run: Run;
+  /** The file of the step, which `run:` may have loaded. */
   readonly source: Source;
   readonly variables: Variables;
   readonly requests: RequestSettings;

@@ -8,7 +8,7 @@ import { attempt } from '../../attempt.ts';
 import { displayValue, stringifyValue, toJson } from '../../compare.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
 import type { Exchange } from '../../result.ts';
-import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { assertStep, type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 import { isTokenEndpoint } from './url.ts';
 
@@ -90,7 +90,7 @@ export async function readGraphqlBody(value: Value, context: StepContext, files:
   const request = isCollection(value) ? value : parseGraphqlRequest(await readGraphqlText(value, context, files));
   const hasQuery = !Array.isArray(request) && !isEmpty((request as { readonly query?: Value }).query);
   const hint = 'pass the query, or a map of query, variables and operationName';
-  check(hasQuery, 'body contains no GraphQL query', { hint });
+  assertStep(hasQuery, 'body contains no GraphQL query', { hint });
   return jsonBody(request, context);
 }
 
@@ -198,7 +198,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
 function* fieldsOf(map: Fields, parameter: string): Iterable<readonly [name: string, value: Scalar]> {
   for (const [name, values] of Object.entries(map)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      check(!isCollection(value), `${parameter}: ${name} is a list or map and cannot be a form field`);
+      assertStep(!isCollection(value), `${parameter}: ${name} is a list or map and cannot be a form field`);
       yield [name, value];
     }
   }

@@ -7,7 +7,7 @@ import { MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { commandGroup, parameter } from '../../command.ts';
 import { testString } from '../../compare.ts';
-import { check, lookUp, type StepContext } from '../../step-context.ts';
+import { assertStep, lookUp, type StepContext } from '../../step-context.ts';
 
 interface HeaderEntry {
   readonly name: string;
@@ -166,18 +166,18 @@ export const headerCommands = [
 
 function setHeader(name: string | Secret, value: string | Secret, context: StepContext): void {
   const isName = typeof name === 'string' && isHeaderName(name);
-  check(isName, `invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
-  check(!isForbiddenHeader(name), `the header ${name} cannot be set: it is set automatically`);
+  assertStep(isName, `invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
+  assertStep(!isForbiddenHeader(name), `the header ${name} cannot be set: it is set automatically`);
   const message = `the value of the header ${name} contains line breaks, control characters or non-ASCII characters`;
   const hint = 'a value from a file often ends with a line break; encode other characters as the API requires';
-  check(testString(value, isHeaderValue), message, { hint });
+  assertStep(testString(value, isHeaderValue), message, { hint });
   headersOf(context).set(name, value);
 }
 
 function readVariable(name: string | Secret, context: StepContext): string | Secret {
   const value = typeof name === 'string' ? lookUp(parsePath(name), context) : undefined;
-  check(value !== undefined, `the variable ${escapeControls(String(name))} is not defined`);
-  check(!isCollection(value), `${String(name)} is a list or map and cannot be the value of a header`);
+  assertStep(value !== undefined, `the variable ${escapeControls(String(name))} is not defined`);
+  assertStep(!isCollection(value), `${String(name)} is a list or map and cannot be the value of a header`);
   return toText(value);
 }
 

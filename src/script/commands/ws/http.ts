@@ -2,7 +2,7 @@ import { member } from '../../../config/resolver.ts';
 import { excerpt } from '../../../redaction/sanitize.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue, isSameValue } from '../../compare.ts';
-import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { assertStep, type StepContext, StepFailure } from '../../step-context.ts';
 import { formBody, readBody, readGraphqlBody } from './body.ts';
 import { dropPendingHeaders } from './headers.ts';
 import { getResponse, storePayload, toResponse } from './response.ts';
@@ -122,9 +122,9 @@ export function httpCommands(ports: HttpPorts): Command[] {
         const name = String(args.name);
         const actual = member(getResponse(args.var, context).headers, [name]);
         const { expected } = args;
-        check(actual !== undefined, `the response has no header ${excerpt(name, MAX_STATUS)}`, { expected });
+        assertStep(actual !== undefined, `the response has no header ${excerpt(name, MAX_STATUS)}`, { expected });
         const value = Array.isArray(actual) ? actual.join(', ') : actual;
-        check(isSameValue(expected, value), `the header ${name} differs`, { expected, actual: value });
+        assertStep(isSameValue(expected, value), `the header ${name} differs`, { expected, actual: value });
       },
     }),
     ws('assertTime', 'Asserts that a response arrived within a time', {
@@ -136,7 +136,7 @@ export function httpCommands(ports: HttpPorts): Command[] {
       run(args, context) {
         const { elapsedMs } = getResponse(args.var, context);
         const details = { expected: `at most ${args.maxMs} ms`, actual: `${elapsedMs} ms` };
-        check(elapsedMs <= args.maxMs, 'the response took too long', details);
+        assertStep(elapsedMs <= args.maxMs, 'the response took too long', details);
       },
     }),
   ];

@@ -9,7 +9,7 @@ import { attempt } from '../../attempt.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
-import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { assertStep, type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf, type ProofSource } from './headers.ts';
 import { MAX_SHOWN, showHeaders } from './response.ts';
 import { showUrl } from './url.ts';
@@ -114,7 +114,7 @@ async function expectError(saving: Promise<void>, expected: string, name: string
   }
   if (!(error instanceof ProviderError)) throw error;
   const { error: actual = '', description, status } = error.provider;
-  check(actual === expected, `the provider returned another error: ${error.message}`, { expected, actual });
+  assertStep(actual === expected, `the provider returned another error: ${error.message}`, { expected, actual });
   context.set(name, { error: actual, ...(description !== undefined && { error_description: description }), status });
 }
 

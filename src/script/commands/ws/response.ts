@@ -152,7 +152,7 @@ interface SentRequest {
 }
 
 /** Describes a request for reports. Secrets are masked before bodies are truncated. */
-export function showRequest({ method, shownUrl, headers, body }: SentRequest, context: StepContext) {
+export function describeRequest({ method, shownUrl, headers, body }: SentRequest, context: StepContext) {
   const { redact } = context;
   return {
     method,
@@ -166,7 +166,7 @@ export function showRequest({ method, shownUrl, headers, body }: SentRequest, co
 }
 
 /** Describes a response for reports. */
-export function showResponse(response: ApiResponse, decoded: DecodedBody | undefined, context: StepContext) {
+export function describeResponse(response: ApiResponse, decoded: DecodedBody | undefined, context: StepContext) {
   const body = response.body.length > 0 ? { body: showBody(response, decoded, MAX_SHOWN, context.redact) } : {};
   return { status: response.status, headers: showHeaders(Object.entries(response.headers), context), ...body };
 }

@@ -3,11 +3,11 @@ import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
 import type { RequestSettings } from '../../keys.ts';
-import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { assertStep, type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { cookieHeader, cookiesOf } from './cookies.ts';
 import { headersOf } from './headers.ts';
-import { type DecodedBody, decodeBody, showRequest, showResponse } from './response.ts';
+import { type DecodedBody, decodeBody, describeRequest, describeResponse } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -71,9 +71,13 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
       cookiesOf(context)?.store(url, response.headers['set-cookie'], clock.now());
       decoded = decodeBody(response, url, context);
     } finally {
-      const request = showRequest(sent, context);
-      const received = response && { response: showResponse(response, decoded, context) };
-      context.record({ request, ...received, startedAt: attemptAt, elapsedMs: clock.now() - attemptAt });
+      const elapsedMs = clock.now() - attemptAt;
+      context.record({
+        request: describeRequest(sent, context),
+        ...(response && { response: describeResponse(response, decoded, context) }),
+        startedAt: attemptAt,
+        elapsedMs,
+      });
     }
     const { status, headers: received } = response;
     if (proofs?.acceptNonce(url, { status, headers: received }) && !hasNonce) {
@@ -175,7 +179,7 @@ function changesToGet(method: string, status: number): boolean {
 /** A redirect to another origin removes the headers with secrets for good. A body with secrets is not sent there at all. */
 function removeSecrets(headers: readonly Header[], body: Body | undefined, { origin }: URL, context: StepContext) {
   const hint = `if this is intended, send the request to ${origin} directly`;
-  check(!body?.secret, `redirected to ${origin}, but the body contains a secret: it is not sent there`, { hint });
+  assertStep(!body?.secret, `redirected to ${origin}, but the body contains a secret: it is not sent there`, { hint });
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);
   const verb = dropped.length === 1 ? 'is' : 'are';
   if (dropped.length > 0) context.log(`${dropped.join(', ')} ${verb} not sent to ${origin} after the redirect`);

@@ -4,7 +4,7 @@ import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
-import { check, type StepContext, StepFailure } from '../../step-context.ts';
+import { assertStep, type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
 /** URL of a request. */
@@ -68,7 +68,7 @@ function parseUrlParameter(text: string | Secret): URL {
     throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
   }
   const hint = 'set the header Authorization instead: URLs appear in logs';
-  check(url.username === '' && url.password === '', 'url contains a user name or password', { hint });
+  assertStep(url.username === '' && url.password === '', 'url contains a user name or password', { hint });
   // A fragment is not sent (RFC 9110 §4.2.5).
   url.hash = '';
   return url;
@@ -80,7 +80,7 @@ function encodeQuery(query: Value): string | Secret {
   const parts: (string | Secret)[] = [];
   for (const [name, values] of Object.entries(query)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      check(!isCollection(value), `queryString: ${name} is a list or map and cannot be a query parameter`);
+      assertStep(!isCollection(value), `queryString: ${name} is a list or map and cannot be a query parameter`);
       parts.push(`${parts.length === 0 ? '' : '&'}${encode(name)}=`, mapText(toText(value), encode));
     }
   }
