@@ -60,12 +60,17 @@ export interface EmulatorOptions extends EmulatorConfig {
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 /** Validates the options of an emulator and reads the files that they name. Throws a `ConfigError` with all issues. */
 export async function readConfig(options: EmulatorOptions) {
   const { profiles, directory = process.cwd(), clock, onRequest, ...config } = options;
   const given = JSON.parse(JSON.stringify(config));
-  const isPlain = Object.keys(given).every((name) => name === 'port');
-  const issues = isPlain ? [] : await findIssues(configSchema, given);
+  // Loading Ajv takes longer than starting the emulator, and most emulators need no configuration.
+  const isDefault = Object.entries(given).every(([name, value]) => name === 'port' || isEmptyArray(value));
+  const issues = isDefault ? [] : await findIssues(configSchema, given);
   if (issues.length > 0) throw new ConfigError(`invalid emulator configuration: ${issues.join('; ')}`);
   const { users = {}, clients = [], providers = {}, hosts = {}, signing = {}, faults = [], allow = [] } = config;
   const { alg, key, key_file: keyFile } = signing;
