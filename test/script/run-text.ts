@@ -63,7 +63,9 @@ export async function runText(text: string, options: TextOptions = {}): Promise<
     lines: steps.map(({ state, title, groups = [] }) => `${state} ${[...groups, title].join(' > ')}`),
     failures: steps.filter(({ state }) => state === 'failed').map(({ failure }) => failure?.message),
     directory,
-    everything: JSON.stringify([result, events]),
+    get everything() {
+      return JSON.stringify([result, events]);
+    },
   };
 }
 
